@@ -9,6 +9,7 @@ import { cpuUsage } from "node:process";
 import type { Registry } from "prom-client";
 import { PROGRAM_METRICS } from "../shared/metrics/program_metrics.ts";
 import { formatAddress, parseAddress } from "../shared/config/kinds.ts";
+import { within } from "../shared/control/time_limit.ts";
 import { VERSION } from "../shared/version.ts";
 import type { RequestObserver } from "./kube/client/observed_request.ts";
 import { registerMetrics, registerScraped } from "./registered_metrics.ts";
@@ -78,12 +79,8 @@ export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
     }, (request) => app.fetch(request));
     return {
       address: formatAddress(server.addr),
-      async shutdown() {
-        const inTime = new AbortController();
-        const over = systemClock.sleep(CLOSING_MS, inTime.signal);
-        await Promise.race([server.shutdown(), over]);
-        inTime.abort();
-      },
+      shutdown: () =>
+        within(() => server.shutdown(), { clock: systemClock, ms: CLOSING_MS, late: () => {} }),
     };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);

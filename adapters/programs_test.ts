@@ -109,7 +109,7 @@ pure("sleep() refuses NaN, and takes longer times than a timer can hold", async 
   await sleeping;
 });
 
-/** What a user of Spotalis may have set so that nothing changes. */
+/** A variable that users of Spotalis may have set so that nothing changes. */
 const THEIRS = "SPOTALIS_OPERATOR_READ_ONLY_MODE";
 
 const SCHEMA = z.object({

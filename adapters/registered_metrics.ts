@@ -78,7 +78,7 @@ function register(
   const get = async () => {
     const served = await made.get();
     const values = served.values.map((one) => {
-      // Of a histogram: the name with _bucket, _sum or _count.
+      // Series of a histogram have the name with _bucket, _sum or _count.
       const { metricName } = one as { readonly metricName?: string };
       return metricName === undefined
         ? one
@@ -87,4 +87,48 @@ function register(
     return { ...served, name: alias, values };
   };
   registry.registerMetric({ name: alias, get } as unknown as Registered);
+}
+
+/** The series of one metric by the object that they are about, since they end with it. */
+export class ObjectSeries {
+  readonly #metric: Gauge | Counter | Histogram;
+  /** By object: labels of its series, as JSON. */
+  readonly #known = new Map<string, ReadonlySet<string>>();
+
+  constructor(metric: Gauge | Counter | Histogram) {
+    this.#metric = metric;
+  }
+
+  /** A gauge has these series of the object and no others; a counter adds them up, a histogram observes them. */
+  observe(object: string, series: readonly Series[]): void {
+    const metric = this.#metric;
+    for (const [labels, value] of series) {
+      if (metric instanceof Gauge) metric.set(labels, value);
+      else if (metric instanceof Counter) metric.inc(labels, value);
+      else metric.observe(labels, value);
+    }
+    const known = this.#known.get(object) ?? new Set();
+    const observed = new Set(series.map(([labels]) => JSON.stringify(labels)));
+    const isGauge = metric instanceof Gauge;
+    if (isGauge) this.#removeSeries(known.difference(observed));
+    const present = isGauge ? observed : observed.union(known);
+    if (present.size === 0) this.#known.delete(object);
+    else this.#known.set(object, present);
+  }
+
+  /** Deletes the object's series. */
+  remove(object: string): void {
+    this.#removeSeries(this.#known.get(object) ?? new Set());
+    this.#known.delete(object);
+  }
+
+  /** Deletes all series. */
+  clear(): void {
+    this.#metric.reset();
+    this.#known.clear();
+  }
+
+  #removeSeries(series: ReadonlySet<string>): void {
+    for (const labels of series) this.#metric.remove(JSON.parse(labels));
+  }
 }

@@ -51,7 +51,7 @@ export interface NodeLoopParts {
   readonly log: Log;
 }
 
-/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode LOOP_DEFAULTS}. */
+/** Settings of the loop; times in milliseconds. Absent ones are as in {@linkcode LOOP_DEFAULTS}. */
 export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampleMs?: number;
   /**
@@ -256,7 +256,7 @@ function publish(
   for (const write of desiredWrites(round, outbox.written, allocations)) {
     outbox.put(write);
     const { key: allocation, desired: { desiredCPULimit: limit, market } } = write;
-    if (write.repeat !== undefined) {
+    if (write.isRepeat) {
       log.warn("Wrote an allocation again that another client had changed", { allocation });
     }
     log.debug("Limit wanted", { allocation, limit, reason: market?.reason });

@@ -36,8 +36,8 @@ interface RunningAgent {
 }
 
 /**
- * A server with two pods on a node of four CPUs; limits are in force as soon as they are written. What
- * the watch delivers comes `lagMs` late, and each sleep of the agent takes `overMs` longer.
+ * A server with two pods on a node of four CPUs; limits are in force as soon as they are written. The
+ * watch's events come `lagMs` late, and each sleep of the agent takes `overMs` longer.
  */
 function stage({ lagMs = 0, overMs = 0 } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
@@ -211,7 +211,7 @@ for (const idleCPU of ["tight", "free"] as const) {
     kernel.ignoresLimits = false;
     await pass(5000);
     assert.ok(limitOf("a") >= 1000 && limitOf("b") >= 700, scene.limits().join());
-    // What waits for a server that is away is not sent later.
+    // A desired limit that waits for an unreachable server is not sent later.
     api.stop();
     demand.set("a", 2000);
     await pass(5000);
@@ -295,7 +295,7 @@ loopTest("shares a tenth less for each pressure on its node, within 15 s", async
 
 loopTest("takes its own write for its own where the watch is slow", async (scene, { warnings }) => {
   await scene.pass(38_000);
-  // Of what it wrote in the first seconds nothing has come back yet.
+  // The watch has not yet returned any write of the first seconds.
   const before = scene.writes();
   assert.ok(before >= PODS.length && before <= 3 * PODS.length, `${before} writes`);
   await scene.pass(442_000);

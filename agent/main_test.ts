@@ -22,7 +22,7 @@ const ID = "ab".repeat(32);
 
 const CONTAINER = `cpu/${POD}/${ID}`;
 
-/** What a run wrote, and its exit code. */
+/** Output and exit code of a run. */
 interface Outcome {
   readonly code: number;
   readonly out: string;
@@ -34,7 +34,7 @@ class Folder implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "agent-main-" });
   /** Files of which the text stays. */
   readonly fixed = new Map<string, string>();
-  /** What a sleep of the program throws. */
+  /** The error that a sleep of the program throws. */
   failure: unknown;
   #nowMs = 0;
 
@@ -276,7 +276,7 @@ pure("createAgentMetrics() shows each pod of the latest view that has a value", 
   assert.deepEqual(await limits(), [series("a", "0.1"), series("b", "+Inf")]);
   show(pod("b", { limit: 200 }));
   assert.deepEqual(await limits(), [series("b", "0.2")]);
-  // Of two pods of one name the one with readings counts.
+  // If two pods have the same name, the one with readings counts.
   const { usage: _usage, ...dead } = pod("b", { limit: 100 });
   const alive = pod("b", { uid: "another", limit: 300, usage: 5 });
   for (const pods of [[dead, alive], [alive, dead]]) {

@@ -1,5 +1,5 @@
 /**
- * What the demo plays: the traces that come with the project, or the user's own.
+ * The traces that the demo plays: those that come with the project, or the user's own.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import type { DemoOptions } from "./demo_options.ts";
 export interface DemoScene {
   readonly scene: Scene;
   readonly report: ReportScene;
-  /** What the user's trace was taken for, where no flag says so. */
+  /** The format and unit that the user's trace was taken for, where no flag gives them. */
   readonly guess?: string;
 }
 
 const CRANE: readonly string[] = [0, 1, 2, 3, 4, 5].map((number) => `crane${number}`);
 const NAMES: readonly string[] = ["diurnal", "bursty", ...CRANE];
-/** Of the traces with one value per minute the busiest stretch is played, s. */
+/** Seconds of the busiest stretch, which is played of each trace with one value per minute. */
 const BUSIEST_S = 2 * 3600;
 const CRANE_SENTENCE = "Stretches of crane0 to crane5 are from the busiest two hours of each.";
 /** One pod in so many has bursts laid over its trace: published traces are smoothed. */

@@ -38,7 +38,7 @@ if (import.meta.main) {
       // Prometheus itself gives a query two minutes.
       queryRange: createRangeQueries({ timeoutMs: 120_000 }).ask,
       async connect({ kubeconfig: path, context, impersonation }) {
-        // Of all commands only those that need a cluster wait for this package.
+        // Loaded here since only commands that need a cluster wait for this package.
         const { connectUser } = await import("../adapters/kube/client/user_connection.ts");
         const connection = connectUser(
           { ...defined({ path, context, impersonation }), env, program: "kubectl" },
@@ -51,6 +51,6 @@ if (import.meta.main) {
     close();
     interrupt.end();
   }
-  // What was under way when the user ended it, for instance a port-forward, would hold on for seconds.
+  // An open request, for instance a port-forward, would delay the end by seconds.
   if (signal.aborted) Deno.exit();
 }

@@ -7,7 +7,7 @@ import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import { collectedOutput } from "../shared/config/command_line.ts";
 import { kindMeta, type NumberBounds, numberKind, valueOf } from "../shared/config/kinds.ts";
 
-/** What the arguments mean, before rules that no single flag can check. */
+/** The parsed arguments, before rules that no single flag can check. */
 export type TaskArguments<Flags> =
   | { readonly kind: "flags"; readonly flags: Flags }
   | HelpText

@@ -9,7 +9,7 @@ import type { LimitRange, Namespace, ResourceQuota } from "../shared/api/namespa
 import type { Node } from "../shared/api/node.ts";
 import type { Pod } from "../shared/api/pod.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import type { Workload } from "../shared/api/workload.ts";
+import type { Workload, WorkloadKind, WorkloadRef } from "../shared/api/workload.ts";
 import type { Clock } from "../shared/clock.ts";
 import {
   createInformer,
@@ -17,6 +17,7 @@ import {
   type InformerOptions,
   type ListWatch,
 } from "../shared/control/informer.ts";
+import { within } from "../shared/control/time_limit.ts";
 import type { ApiObject } from "../shared/api/object.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -48,6 +49,36 @@ export type ReadCaches = {
   readonly [K in Exclude<keyof Caches, "leases">]: Pick<Caches[K], "get" | "byIndex" | "all">;
 };
 
+/** A map, since a pod may name any kind as its owner: `constructor`, too. */
+const CACHE_OF_KIND: ReadonlyMap<string, "deployments" | "statefulSets" | "daemonSets"> = new Map(
+  [
+    ["Deployment", "deployments"],
+    ["StatefulSet", "statefulSets"],
+    ["DaemonSet", "daemonSets"],
+  ] satisfies readonly (readonly [WorkloadKind, keyof Caches])[],
+);
+
+/** The copies of workloads. */
+export type WorkloadCaches = Pick<Caches, "deployments" | "statefulSets" | "daemonSets">;
+
+/** The copies of all kinds of workloads. */
+export function workloadCaches(caches: WorkloadCaches): readonly Informer<Workload>[] {
+  return Array.from(CACHE_OF_KIND.values(), (name) => caches[name]);
+}
+
+/** The first of these workloads that is there; other kinds are passed over. */
+export function workloadOf(
+  caches: Pick<ReadCaches, keyof WorkloadCaches>,
+  { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
+): Workload | undefined {
+  for (const { kind, name } of refs) {
+    const cache = CACHE_OF_KIND.get(kind);
+    const found = cache && caches[cache].get(`${namespace}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Where each of these copies comes from. */
 export type SourcesOf<C> = {
   readonly [K in keyof C]: C[K] extends Informer<infer T> ? ListWatch<T> : never;
@@ -56,7 +87,7 @@ export type SourcesOf<C> = {
 /** Where each copy comes from. */
 export type CacheSources = SourcesOf<Caches>;
 
-/** What every informer needs. */
+/** Options that every informer needs. */
 export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -94,14 +125,14 @@ export function podsOwnedBy<P extends ApiObject>(
   return pods.byIndex(ofOwner(uid));
 }
 
-/** What pods are indexed by. */
+/** The keys by which pods are indexed. */
 export function podIndex(
   { metadata: { namespace, owner }, nodeName }: Pick<Pod, "metadata" | "nodeName">,
 ): readonly string[] {
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
-/** What an informer has beside its source: the kind's name, its index, and how often it lists again. */
+/** Options of an informer beside its source: the kind's name, its index, and how often it lists again. */
 export type InformerKind<T extends ApiObject> = Pick<
   InformerOptions<T>,
   "name" | "indexBy" | "relistEveryMs"
@@ -180,11 +211,10 @@ export async function copiesInSync(
   for (const [, informer] of namedCaches(caches)) {
     if (informer !== verticalPodAutoscalers && !await informer.whenSynced(signal)) return false;
   }
-  const done = new AbortController();
-  const either = AbortSignal.any([signal, done.signal]);
-  const late = clock.sleep(VPA_WAIT_MS, either).then(() => false);
-  const synced = await Promise.race([verticalPodAutoscalers.whenSynced(either), late]);
-  done.abort();
+  const synced = await within(
+    (late) => verticalPodAutoscalers.whenSynced(AbortSignal.any([signal, late])),
+    { clock, ms: VPA_WAIT_MS, late: () => false },
+  );
   if (synced || signal.aborted) return synced;
   log.warn("VerticalPodAutoscalers can't be read: limits are not raised until they can", {
     waitedMs: VPA_WAIT_MS,

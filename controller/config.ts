@@ -1,5 +1,5 @@
 /**
- * What the market clock needs of the controller's settings.
+ * The controller's settings that the market needs.
  *
  * @module
  */

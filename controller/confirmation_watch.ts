@@ -22,7 +22,7 @@ export interface ConfirmationWatchParts {
 }
 
 /**
- * Watches until the returned function is called. Of decisions that follow each other the last counts.
+ * Watches until the returned function is called. The last of decisions that follow each other counts.
  */
 export function watchConfirmations(
   { pods, allocations, clock, onConfirmed }: ConfirmationWatchParts,

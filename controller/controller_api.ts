@@ -57,7 +57,7 @@ export function connectControllerAPI(
   const every = { log, random };
   const events = createEventSink(connection, { clock, log, instance: identity });
   return {
-    ask: (rules) => checkAPI(connection, { rules }),
+    ask: () => checkAPI(connection),
     sources: {
       pods: podListWatch(connection, every),
       namespaces: namespaceListWatch(connection, every),

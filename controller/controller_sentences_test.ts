@@ -12,15 +12,15 @@ import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
-/** The faults, or what the check waits for. */
+/** The reason why the check waits. */
 async function checked(findings: Partial<ApiFindings> | ApiError): Promise<string> {
   const end = new AbortController();
   let waited = "";
   const fine = {
     ...{ serverVersion: "v1.36.3", servesPodResize: true, lowersMemoryLimits: true },
-    ...{ servesAllocations: true, unknownFields: [], missingRights: [] },
+    ...{ servesAllocations: true, unknownFields: [] },
   };
-  const verdict = await startCheck({
+  await startCheck({
     ask: () =>
       findings instanceof ApiError
         ? Promise.reject(findings)
@@ -28,13 +28,12 @@ async function checked(findings: Partial<ApiFindings> | ApiError): Promise<strin
     clock: createVirtualClock({ wallStart: 0 }),
     random: seededRandom(1),
     log: silentLog,
-    rights: [],
     waitsFor(reason) {
       waited = reason ?? waited;
       end.abort();
     },
   }, end.signal);
-  return typeof verdict === "object" && "faults" in verdict ? verdict.faults.join() : waited;
+  return waited;
 }
 
 /** Level and message of each line that is logged of a settings file. */
@@ -68,23 +67,6 @@ Deno.test({
         "market off in refused settings",
         () => logged("market: off\na: 1"),
         "error Settings refused; info Setting changed",
-      ],
-      [
-        "right",
-        () =>
-          checked({
-            missingRights: [
-              {
-                verb: "watch",
-                group: "",
-                resource: "configmaps",
-                namespace: "ns",
-                name: "settings",
-              },
-            ],
-          }),
-        'Cannot run: the account may not watch configmaps "settings" in ns; apply the manifests of ' +
-        "your overlay again",
       ],
       [
         "no answer",

@@ -29,7 +29,6 @@ import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_
 import { createControllerMetrics, createDropCounter } from "./metrics.ts";
 import { createPlacement } from "./placement/placement.ts";
 import { createPlacementMetrics } from "./placement/metrics.ts";
-import { rightsizingConfig } from "./rightsizing/config.ts";
 import { createRightsizingMetrics } from "./rightsizing/metrics.ts";
 import { type ControllerAPI, type ControllerParts, runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
@@ -69,7 +68,7 @@ async function main(): Promise<number> {
   return await run(createLiveSettings(begun, log), { clock, log, signal: signals.signal });
 }
 
-/** What all parts of the controller share. */
+/** Ports and settings that all parts of the controller share. */
 interface Shared {
   readonly clock: Clock;
   readonly log: Log;
@@ -161,7 +160,7 @@ function cachedParts(
     observer: createPlacementMetrics(registry),
   });
   const rightsizing = values.rightsizing && {
-    config: rightsizingConfig(settings.values),
+    settings: settings.values,
     observer: createRightsizingMetrics(registry),
   };
   const allCaches = [...namedCaches(caches), ...Object.entries(placement?.informers ?? {})];

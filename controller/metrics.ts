@@ -25,7 +25,7 @@ export interface ControllerMetrics extends Required<AllocationObserver> {
   decisionConfirmed(waitedMs: number): void;
 }
 
-/** What is read at each scrape. */
+/** The state that each scrape reads. */
 export interface ScrapedState {
   readonly allocations: () => Iterable<PodAllocation>;
   /** Kinds and whether their copy is in sync. */
@@ -34,7 +34,7 @@ export interface ScrapedState {
   readonly settingsValid: () => boolean;
 }
 
-/** What the leader's loops reported last. */
+/** The last reports of the leader's loops. */
 interface LeaderState {
   agents?: AgentsVerdict;
   queue?: { readonly depth: number; readonly delayed: number };

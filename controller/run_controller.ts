@@ -16,6 +16,7 @@ import {
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
+import { aborted, within } from "../shared/control/time_limit.ts";
 import { SETTINGS } from "../shared/installation.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -31,12 +32,12 @@ import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "../shared/instant_queries.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
-import { controllerRights } from "./rights.ts";
 import {
   createRightsizingCopies,
   type RightsizingAPI,
   type RightsizingCopies,
 } from "./rightsizing/api.ts";
+import { isDryRun } from "./rightsizing/config.ts";
 import { createCreationValues, createPodCreationMutator } from "./rightsizing/pod_creation.ts";
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import {
@@ -62,11 +63,11 @@ export interface ControllerAPI {
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
   /** Absent: nothing is rightsized. */
   readonly rightsizing?: RightsizingAPI;
-  /** What placement asks, where it is wanted; the replica works with it. */
+  /** The API for placement, where it is wanted; the replica works with it. */
   readonly placement?: PlacementAPI;
 }
 
-/** What the controller runs with. */
+/** The parts that the controller runs with. */
 export interface ControllerParts {
   readonly api: ControllerAPI;
   readonly caches: Caches;
@@ -79,7 +80,7 @@ export interface ControllerParts {
   /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
   /** Rightsizing's settings; it runs where its CustomResourceDefinitions are installed. */
-  readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
+  readonly rightsizing?: Pick<RightsizingParts, "settings" | "observer">;
   /** Absent: nothing is placed. */
   readonly placement?: Placement;
   /** Answers API servers that ask about new pods, until the signal is aborted; the leader does. */
@@ -94,30 +95,14 @@ export interface ControllerParts {
 
 /**
  * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when
- * the cluster can't be worked with or the leadership was lost: to begin anew is then the cleanest.
- * Throws the failure of a loop.
+ * the leadership was lost: to begin anew is then the cleanest. Throws the failure of a loop.
  */
 export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
   const { api, caches, clock, log, settings } = parts;
-  const { namespace, configMap, stopGrace, webhookCertificates } = settings.values();
-  const verdict = await startCheck({
-    ...parts,
-    ask: api.ask,
-    rights: controllerRights({
-      namespace,
-      configMap,
-      rightsizing: api.rightsizing !== undefined,
-      placement: parts.placement !== undefined,
-      dashboard: parts.dashboard !== undefined,
-      ...(parts.webhook === undefined ? {} : { webhook: webhookCertificates }),
-    }),
-  }, signal);
+  const verdict = await startCheck({ ...parts, ask: api.ask }, signal);
   if (verdict === "stopped") return 0;
-  if ("faults" in verdict) {
-    for (const fault of verdict.faults) log.error(fault);
-    return 1;
-  }
 
+  const { stopGrace } = settings.values();
   const supervisor = createSupervisor({ clock, log, graceMs: stopGrace });
   const resize = createServedResize({ ask: api.ask, clock, log }, verdict);
   supervisor.supervise("what the server serves", resize.run(supervisor.signal));
@@ -171,7 +156,6 @@ async function lead(
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
   const { api, caches: { pods, allocations }, clock, log, settings, metrics, resize } = parts;
-  const ended = new AbortController();
   const graceMs = settings.values().stopGrace / 2;
   const onConfirmed = metrics.decisionConfirmed;
   const unsubscribe = watchConfirmations({ pods, allocations, clock, onConfirmed });
@@ -190,14 +174,11 @@ async function lead(
     rightsize(parts, copies, { term }),
     parts.placement?.lead(term),
     parts.webhook?.(mutatorsOf(parts, copies), term),
-  ]).finally(() => ended.abort());
-  const late = (async () => {
-    await aborted(AbortSignal.any([term, ended.signal]));
-    await clock.sleep(graceMs, ended.signal);
-    if (!ended.signal.aborted) log.warn("Requests are still under way at the end", { graceMs });
-  })();
+  ]).then(() => {});
+  const late = () => log.warn("Requests are still under way at the end", { graceMs });
   try {
-    await Promise.race([work, late]);
+    await Promise.race([work, aborted(term)]);
+    await within(() => work, { clock, ms: graceMs, late });
   } finally {
     metrics.leads(false);
     unsubscribe();
@@ -205,8 +186,8 @@ async function lead(
 }
 
 /**
- * What rightsizing follows; undefined where it is not wanted. Where placement runs, they share
- * ReplicaSets.
+ * The copies that rightsizing follows; undefined where it is not wanted. Where placement runs, they
+ * share ReplicaSets.
  */
 function rightsizingCopies(
   { api, rightsizing, placement, clock, random, log }: ControllerParts,
@@ -229,7 +210,7 @@ function mutatorsOf(
 ): readonly Mutator[] {
   const placed = placement?.mutators ?? [];
   if (copies === undefined || rightsizing === undefined) return placed;
-  const dryRun = (): boolean => rightsizing.config.dryRun;
+  const dryRun = (): boolean => isDryRun(rightsizing.settings());
   const values = createCreationValues({ ...copies, caches, dryRun });
   return [createPodCreationMutator(values), ...placed];
 }
@@ -252,13 +233,6 @@ async function rightsize(
       lowersMemoryLimits: resize.lowersMemoryLimits,
     }),
   }, term);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) =>
-    signal.addEventListener("abort", () => resolve(), { once: true })
-  );
 }
 
 /** A copy of the installation's settings that hands on each new text. */

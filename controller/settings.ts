@@ -252,7 +252,7 @@ export const CONTROLLER_PROGRAM = {
 
 /**
  * With faults the controller starts for one purpose: a market that is off gives pods their original
- * limits back. What else changes objects is off until a start without faults.
+ * limits back. All else that changes objects is off until a start without faults.
  */
 function marketOffAlone(
   { values, origins, overridden }: Effective<typeof CONTROLLER_SETTINGS>,

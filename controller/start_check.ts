@@ -1,11 +1,11 @@
 /**
- * Can this cluster do what the controller needs, and may the controller do it? At the start, and later.
+ * Checks that the cluster serves what the controller needs, at the start and later.
  *
  * @module
  */
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
-import type { AccessRule, ApiFindings } from "../adapters/kube/client/api_checks.ts";
+import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import type { Informer } from "../shared/control/informer.ts";
@@ -14,40 +14,36 @@ import type { Random } from "../shared/random.ts";
 import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 
 /** Asks the server all of it. Throws an `ApiError` when it does not answer. */
-export type AskCluster = (rights: readonly AccessRule[]) => Promise<ApiFindings>;
+export type AskCluster = () => Promise<ApiFindings>;
 
-/** What the check needs. */
+/** Ports and rights of the check. */
 export interface StartCheckParts {
   readonly ask: AskCluster;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly rights: readonly AccessRule[];
   /** Receives the reason why the controller is not ready; undefined once it may begin. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** What the server serves of in-place resizing. */
+/** The server's features for in-place resizing. */
 export type ResizeFindings = Pick<ApiFindings, "servesPodResize" | "lowersMemoryLimits">;
 
-/** How the check ended: with what the server serves, with faults, or it was stopped while it waited. */
-export type StartVerdict =
-  | ResizeFindings
-  | { readonly faults: readonly string[] }
-  | "stopped";
+/** How the check ended: with what the server serves, or it was stopped while it waited. */
+export type StartVerdict = ResizeFindings | "stopped";
 
-/** Shortest and longest wait between two looks, ms. */
+/** Shortest and longest wait between two attempts, ms. */
 const WAIT = { minMs: 1000, maxMs: 15_000 } as const;
 
 const NO_DEFINITION =
   "the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply manifests/crds";
 
 /**
- * Asks until all is there. A server that does not answer and a definition that is missing or older
- * than this program are waited for; missing rights are faults, which only a person can mend.
+ * Asks until all is there: waits for a server that does not answer, and for a definition that is missing
+ * or older than this program.
  */
 export async function startCheck(
-  { ask, clock, random, log, rights, waitsFor }: StartCheckParts,
+  { ask, clock, random, log, waitsFor }: StartCheckParts,
   signal: AbortSignal,
 ): Promise<StartVerdict> {
   const backoff = createBackoff({ ...WAIT, random });
@@ -55,9 +51,7 @@ export async function startCheck(
     let reason = NO_DEFINITION;
     let failure: unknown;
     try {
-      const findings = await ask(rights);
-      const faults = faultsOf(findings);
-      if (faults.length > 0) return { faults };
+      const findings = await ask();
       const { servesAllocations, unknownFields } = findings;
       if (servesAllocations && unknownFields.length > 0) reason = oldDefinition(unknownFields);
       else if (servesAllocations) {
@@ -89,20 +83,6 @@ function oldDefinition(fields: readonly string[]): string {
     `controller and lacks ${named}${more}: apply manifests/crds of its version`;
 }
 
-function faultsOf({ missingRights }: ApiFindings): string[] {
-  return missingRights.map((right) =>
-    `Cannot run: the account may not ${rightText(right)}; apply the manifests of your overlay again`
-  );
-}
-
-/** For instance `patch pods/resize` or `watch configmaps "mbcas-config" in mbcas-system`. */
-function rightText({ verb, group, resource, subresource, namespace, name }: AccessRule): string {
-  const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
-  const full = group === "" ? kind : `${kind}.${group}`;
-  const which = name === undefined ? full : `${full} "${name}"`;
-  return `${verb} ${which}${namespace === undefined ? "" : ` in ${namespace}`}`;
-}
-
 /** Whether the API server serves `pods/resize`, by its last answer: an upgrade may change that. */
 export interface ServedResize {
   /** True where pods can be resized. */
@@ -118,7 +98,7 @@ export interface ServedResize {
 /** How often the server is asked again, ms. */
 const ASK_AGAIN_MS = 300_000;
 
-/** What needs `pods/resize` is off where it is not served; all else goes on. */
+/** Follows whether `pods/resize` is served; without it, parts that need it are off. */
 export function createServedResize(
   { ask, clock, log }: Pick<StartCheckParts, "ask" | "clock" | "log">,
   first: ResizeFindings,
@@ -154,7 +134,7 @@ export function createServedResize(
         if (signal.aborted) return;
         try {
           const before = found;
-          found = await ask([]);
+          found = await ask();
           if (found.servesPodResize === before.servesPodResize) continue;
         } catch (error) {
           if (error instanceof ApiError) continue;

@@ -5,10 +5,8 @@ import type { Node } from "../shared/api/node.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
-import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { createWatchedCache } from "../tests/fixtures/market/watched_cache.ts";
 import { pure } from "../tests/fixtures/pure.ts";
-import { controllerRights } from "./rights.ts";
 import {
   createServedResize,
   reportOldKubelets,
@@ -19,7 +17,7 @@ import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 
 const FINE: ApiFindings = {
   ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },
-  ...{ lowersMemoryLimits: true, unknownFields: [], missingRights: [] },
+  ...{ lowersMemoryLimits: true, unknownFields: [] },
 };
 
 /** The verdict on a server that answers with this, or fails. */
@@ -33,27 +31,14 @@ function check(
       : Promise.resolve({ ...FINE, ...findings });
   const clock = createVirtualClock({ wallStart: 0 });
   const parts = { ask, clock, random: seededRandom(1), log: silentLog };
-  return startCheck({ ...parts, rights: [], waitsFor: () => {} }, signal);
+  return startCheck({ ...parts, waitsFor: () => {} }, signal);
 }
 
-pure("startCheck() names missing rights, and servers that can't resize pods", async () => {
+pure("startCheck() returns whether the server resizes pods", async () => {
   for (const servesPodResize of [true, false]) {
     const found = { servesPodResize, lowersMemoryLimits: servesPodResize };
     assert.deepEqual(await check(found), found);
   }
-  const verdict = await check({
-    missingRights: [
-      { verb: "patch", group: "", resource: "pods", subresource: "resize" },
-      { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
-      { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
-    ],
-  });
-  assert.ok(typeof verdict === "object" && "faults" in verdict);
-  assertMatches(verdict.faults, [
-    / account .* patch pods\/resize; /,
-    / account .* watch configmaps "settings" in ns; /,
-    / account .* list leases\.coordination\.k8s\.io in ns; /,
-  ]);
 });
 
 pure("startCheck() passes on a fault of the program, and can be stopped", async () => {
@@ -99,17 +84,6 @@ pure(
     await running;
   },
 );
-
-pure("controllerRights() names one ConfigMap, or none", () => {
-  const named = controllerRights({ namespace: "ns", configMap: "settings" });
-  const configMap = { group: "", resource: "configmaps", namespace: "ns", name: "settings" };
-  assert.deepEqual(named.filter(({ resource }) => resource === "configmaps"), [
-    { verb: "list", ...configMap },
-    { verb: "watch", ...configMap },
-  ]);
-  const rest = controllerRights({ namespace: "ns", configMap: null });
-  assert.equal(rest.length, named.length - 2);
-});
 
 pure("reportOldKubelets() reports a node once, and again after it changed", () => {
   const nodes = createWatchedCache<Node>();

@@ -13,7 +13,7 @@ const quantities = z.object({ cpu: z.string().optional(), memory: z.string().opt
 /** Requests and limits as the API has them. */
 const resources = z.object({ requests: quantities.optional(), limits: quantities.optional() });
 
-/** What a change is about, what was asked for, and the answer. */
+/** The object of a change, the change, and the answer. */
 export const auditedChangeSchema = z.object({
   source: z.enum(["market", "restore", "rightsizing", "placement"]).describe(
     "`market`, `restore` (of original limits), `rightsizing` or `placement`",
@@ -59,7 +59,7 @@ export const auditLineSchema = z.object({
   ...auditedChangeSchema.shape,
 });
 
-/** What a change is about, what was asked for, and the answer. */
+/** The object of a change, the change, and the answer. */
 export type AuditedChange = z.infer<typeof auditedChangeSchema>;
 
 /** A line of the log. */

@@ -1,5 +1,5 @@
 /**
- * What an installation is called in the cluster.
+ * Names of an installation in the cluster.
  *
  * @module
  */

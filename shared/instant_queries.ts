@@ -18,7 +18,7 @@ export interface InstantSample {
  */
 export type AnswerProblem = "unreachable" | "refused" | "unreadable";
 
-/** What a server said; the message is a sentence. */
+/** The answer of a server; the message is a sentence. */
 export type InstantAnswer =
   | { readonly samples: readonly InstantSample[] }
   | { readonly problem: AnswerProblem; readonly message: string };

@@ -38,7 +38,7 @@ const LONGEST_QUANTITY = 1000;
 /** Beyond it every quantity of so many digits is 0, or more than can be counted. */
 const LARGEST_EXPONENT = 2 * LONGEST_QUANTITY;
 
-/** What is counted: its name, and its unit of 10^-exponent. */
+/** The name of a counted resource, and its unit of 10^-exponent. */
 interface Counted {
   readonly what: string;
   readonly unit: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { controllerRights, placementRights } from "../controller/rights.ts";
+import { controllerRights, placementRights } from "./fixtures/controller_rights.ts";
 import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
 
 interface Rule {
@@ -79,7 +79,7 @@ Deno.test("controllerRights() asks for policies and reports where rightsizing is
     ...await rulesOf("Role", component),
   ]);
   assert.deepEqual(added.filter((right) => !all.includes(right)), []);
-  // What rightsizing does without: recreation and annotations, VPAs, and usage from metrics-server.
+  // Rightsizing does without recreation and annotations, VPAs, and usage from metrics-server.
   assert.deepEqual(all.filter((right) => !added.includes(right)), [
     ...["deployments", "statefulsets", "daemonsets"].flatMap((resource) => [
       `get apps/${resource}`,

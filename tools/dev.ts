@@ -8,7 +8,7 @@
  */
 import { Command } from "commander";
 
-/** What is there. */
+/** The machine's programs and clusters, and the flags. */
 export interface DevInput {
   /** Programs that are installed. */
   readonly installed: ReadonlySet<string>;
@@ -148,7 +148,7 @@ export function devCommand(): Command {
     );
 }
 
-/** What a program prints, or undefined where it is not there or fails. */
+/** Output of a program, or undefined where it is not there or fails. */
 async function answer(program: string, ...args: string[]): Promise<string | undefined> {
   try {
     const command = new Deno.Command(program, { args, stderr: "null", stdin: "null" });

@@ -1,6 +1,6 @@
 /**
- * What a Markdown text refers to: files by relative links, tests by file and name, and tasks by
- * `deno task NAME`.
+ * References in a Markdown text: files by relative links, tests by file and name, and tasks by `deno
+ * task NAME`.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export function ignoredIf(source: string, name: string): string | undefined {
   const [before = "", after = ""] = wholeNames(source).split(`"${name}"`);
   if (/\bDeno\.test\.ignore\(\s*$/.test(before)) return "true";
   if (!/\bname:\s*$/.test(before)) return undefined;
-  // What of the test stands around its name: up to its beginning, and up to its function.
+  // The test's text around its name: up to its beginning, and up to its function.
   const own = before.slice(before.lastIndexOf("Deno.test(")) + after.split(/\bfn\b/, 1)[0];
   return /\bignore(?::\s*([^\n]+?))?,?\n/.exec(own)?.slice(1).map((one) => one ?? "ignore")[0];
 }

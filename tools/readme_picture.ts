@@ -63,7 +63,7 @@ try {
   await browser.close();
 }
 
-/** What the browser's elements can do. */
+/** Members of the browser's elements that are used. */
 interface Element {
   readonly localName: string;
   readonly parentElement: Element | null;

@@ -113,7 +113,7 @@ const ALL = new Set(["docker", "kind", "kubectl"]);
 const KUBECTL = new Set(["kubectl"]);
 const GO = { installed: ALL, kindClusters: [], follow: true };
 
-/** What is there, and how each command of the plan begins, or what the problem names. */
+/** Inputs, and how each command of the plan begins, or what the problem names. */
 const PLANS: readonly (readonly [DevInput, readonly string[] | RegExp])[] = [
   [GO, [
     "kind create cluster",

@@ -173,7 +173,7 @@ function certificatesOf(text: string): readonly X509Certificate[] {
   );
 }
 
-/** What `read` returns. Its error might repeat the text. */
+/** Returns the result of `read`. Its error might repeat the text. */
 function reading<T>(what: string, read: () => T): T {
   try {
     return read();

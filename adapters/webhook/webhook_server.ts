@@ -44,8 +44,8 @@ const LIMITS = {
   /** Longest body that is read; the app may refuse shorter ones. */
   mostBytes: 4 * MIB,
   /**
-   * Of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have some ten
-   * kilobytes, and the program must survive any client that fills its port.
+   * Bytes of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have
+   * some ten kilobytes, and the program must survive any client that fills its port.
    */
   mostBytesInWork: 64 * MIB,
 };

@@ -20,14 +20,14 @@ import { availableCPU, nodeLoad } from "./free.ts";
 import { participantsOf } from "./participants.ts";
 import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
-/** What differs of a pod from one with an original limit of 500 m. */
+/** Differences between a pod and one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {
   readonly original?: string;
   /** The limit that was written last. */
   readonly written?: string;
 }
 
-/** What a pod does; `limit` is the limit as last decided, which is its quota by default. */
+/** A pod's readings; `limit` is the limit as last decided, which is its quota by default. */
 type Reading = Partial<Omit<ContainerSample, "at" | "quota">> & {
   readonly quota?: number | undefined;
 };
@@ -132,7 +132,7 @@ pure("FREE takes CPU from what stands above its original limit, and gives it bac
   assert.equal(agent.state(), "ample");
 });
 
-/** What pods do while CPU is scarce, and the first change that comes of it. */
+/** Pods' readings while CPU is scarce, and the first change that results. */
 const SCARCE: readonly (readonly [string, Readings, RegExp | undefined])[] = [
   [
     "lowers no container while none waits",
@@ -183,7 +183,7 @@ pure("FREE keeps limits as they are when an agent starts again while CPU is scar
     service: { usage: 900, pressure: 0.1 },
   });
   assert.deepEqual([agent.state(), agent.since()], ["scarce", 750]);
-  // What the service leaves of 1.08 × 2000 goes to the batch job, no more, and nothing is released.
+  // The batch job gets the rest of 1.08 × 2000 beside the service, no more, and nothing is released.
   assert.deepEqual(changes, ["batch 1210 DemandRose"]);
 });
 

@@ -18,7 +18,7 @@ import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
 import assert from "node:assert/strict";
 
-/** What differs of a pod from one with an original limit of 500 m. */
+/** Differences between a pod and one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {
   /** The limit and reason that were written last. */
   readonly written?: string;
@@ -214,7 +214,7 @@ pure("estimate() passes on how scarce CPU is: not at all while a tenth is free",
   });
   const [first, ample, , tight = 0] = scarcities;
   assert.deepEqual([first, ample], [1, 0], "before the first round nothing is known to be free");
-  // Of 560 m 543.2 may be granted and 500 are held: 0.0771 of capacity.
+  // The grants may reach 543.2 of 560 m, and 500 are held: 0.0771 of capacity.
   assertNear(tight, 1 - 43.2 / 56);
 });
 
@@ -238,7 +238,7 @@ pure(
     assert.equal(ample.waitMs, WAIT_TARGET_MS);
     assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
     const short = playWith(NEED_AT_TWICE / needUpTo, pod());
-    // What a container without readings holds is taken off the room for needs.
+    // The holdings of a container without readings are taken off the room for needs.
     const beside = playWith((NEED_AT_TWICE + 500) / needUpTo, pod(), pod({}, "b"));
     for (const { waitMs } of [short, beside]) {
       // The bisection is exact within a hundredth.
@@ -249,7 +249,7 @@ pure(
   },
 );
 
-/** What is published of a busy container in so many seconds, each with the time since then, ms. */
+/** Limits and reasons published for a busy container in so many seconds, each with its time, ms. */
 function published(
   { play }: ReturnType<typeof agentOf>,
   [allocation, seconds, quota]: readonly [PodAllocation, number, number | null],
@@ -309,8 +309,8 @@ pure("clearAndPace() takes a container in again when its quota appears", () => {
 type Quotas = (since: number) => { readonly app?: number | null; readonly side?: number | null };
 
 /**
- * What a new agent writes for an idle pod of two containers, and when, ms, after an agent that wrote
- * this reason. The allocation has what was written last.
+ * Writes of a new agent for an idle pod of two containers, each with its time, ms, after an agent that
+ * wrote this reason. The allocation has what was written last.
  */
 function writes(reason: "QuotaOff" | "Throttled", ms: number, quotas: Quotas): readonly string[] {
   const { play } = playedAgent();

@@ -44,8 +44,8 @@ export const TIGHT: Algorithm = (containers, context) => {
 };
 
 /**
- * What a container counts with at its floor: what it used a moment ago, beside what it needs on
- * average, since it may use that again at once; all of its floor while its readings are young.
+ * Millicores that a container counts with at its floor: its peak of a moment ago, beside its average
+ * need, since it may use that again at once; all of its floor while its readings are young.
  */
 function heldAtFloor(
   { state: { peak }, memory: { since }, floor, least }: Container & MarketContainer & RoundOutcome,

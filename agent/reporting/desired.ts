@@ -17,25 +17,23 @@ export interface DesiredWrite {
   /** The copy that it was decided on. */
   readonly allocation: PodAllocation;
   readonly desired: Desired;
-  /** Set when it was written before, and another client has changed it since: how often, and when. */
-  readonly repeat?: { readonly count: number; readonly at: number };
+  /** True when it was written before, and another client has changed it since. @default {false} */
+  readonly isRepeat?: boolean;
 }
 
-/** The last write to an allocation; it keeps its last repeat. */
+/** The last write to an allocation. */
 export interface Written extends DesiredWrite {
   /** When the server took it, and the version that has it; absent while it is on its way. */
   readonly sent?: { readonly at: number; readonly version: string };
 }
 
-/** The first repeat comes this long after the write, ms, each one later by twice that before it. */
-export const REPEAT_MS = 5000;
-/** But none later than this after the one before it, ms. */
-export const LONGEST_REPEAT_MS = 300_000;
+/** Least age of a write that is repeated, ms: another client may write again and again. */
+export const REPEAT_MS = 30_000;
 /**
- * After so long without one, ms, the next is a first one again, and an older copy shows what is there:
- * allocations are listed every ten minutes.
+ * So long after a write, ms, also an older copy shows what is there: allocations are listed every ten
+ * minutes.
  */
-const FORGIVEN_MS = 2 * LONGEST_REPEAT_MS;
+const LISTED_MS = 600_000;
 
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
@@ -57,13 +55,12 @@ export function desiredWrites(
     const changed = reasonOf(containers, known);
     const isStale = last.market?.observedBounds !== revision;
     const isFresh = changed !== undefined || last.containers === undefined || isStale;
-    const repeat = isFresh || !synced || written === undefined
-      ? undefined
-      : repeatFor(written, { allocation, now: round.now });
-    if (!isFresh && repeat === undefined) return [];
+    const isRepeat = !isFresh && synced && written !== undefined &&
+      isOverwritten(written, { allocation, now: round.now });
+    if (!isFresh && !isRepeat) return [];
     const reason = changed ?? known ?? "FirstClearing";
     const desired = desiredOf(containers, { round, reason, revision });
-    return [{ key, allocation, desired, ...(repeat === undefined ? {} : { repeat }) }];
+    return [{ key, allocation, desired, isRepeat }];
   });
 }
 
@@ -156,25 +153,20 @@ function desiredOf(
 const MILLICORES_PER_CORE = 1000;
 
 /**
- * The count of a repeat, if one is due: the copy is at least as new as the server's answer to
+ * True when the write is to be repeated: the copy is at least as new as the server's answer to
  * the agent's own write (an older one, of a slow watch, shows what stood there before, or for good
- * where etcd was restored from a backup), and differs from it. A client that writes again and again
- * is answered later and later, since neither will stop.
+ * where etcd was restored from a backup), and differs from it.
  */
-export function repeatFor(
-  { desired, allocation: before, sent, repeat }: Written,
+export function isOverwritten(
+  { desired, allocation: before, sent }: Written,
   { allocation, now }: { readonly allocation: PodAllocation; readonly now: number },
-): Written["repeat"] {
-  if (sent === undefined || now - sent.at < REPEAT_MS) return undefined;
+): boolean {
+  if (sent === undefined || now - sent.at < REPEAT_MS) return false;
   const { metadata: { resourceVersion }, spec } = allocation;
-  const isCurrent = now - sent.at >= FORGIVEN_MS ||
+  const isCurrent = now - sent.at >= LISTED_MS ||
     (isAtLeast(resourceVersion, sent.version) ??
       resourceVersion !== before.metadata.resourceVersion);
-  if (!isCurrent || hasWritten(spec, desired)) return undefined;
-  if (repeat === undefined || now - repeat.at >= FORGIVEN_MS) return { count: 1, at: now };
-  const { count, at } = repeat;
-  const waitMs = Math.min(LONGEST_REPEAT_MS, REPEAT_MS * 2 ** Math.min(count, 1000));
-  return now - at < waitMs ? undefined : { count: count + 1, at: now };
+  return isCurrent && !hasWritten(spec, desired);
 }
 
 /** Whether the spec has the limits and the revision that were written. */

@@ -15,9 +15,8 @@ import type { ContainerResult } from "../market/round.ts";
 import {
   type DesiredWrite,
   desiredWrites,
-  LONGEST_REPEAT_MS,
+  isOverwritten,
   REPEAT_MS,
-  repeatFor,
   type Written,
 } from "./desired.ts";
 import { createOutbox } from "./outbox.ts";
@@ -27,7 +26,7 @@ const MARKET = {
   ...{ demand: 310, need: 310 },
 };
 
-/** What a round writes of a container of 500 m. */
+/** The desired state that a round writes for a container of 500 m. */
 function written(reason: MarketReason = "Throttled"): Desired {
   const containers = [{ name: "app", cpuLimit: "500m" }];
   return { desiredCPULimit: "500m", containers, market: { ...MARKET, reason } };
@@ -142,15 +141,14 @@ function repeatsOver(ms: number, version: string, spec: Desired): number[] {
   const times: number[] = [];
   let last = SENT;
   for (let now = 1000; now <= ms; now += 1000) {
-    const repeat = repeatFor(last, { allocation: copy(version, spec), now });
-    if (repeat === undefined) continue;
+    if (!isOverwritten(last, { allocation: copy(version, spec), now })) continue;
     times.push(now);
-    last = { ...last, repeat, sent: { at: now, version: "10" } };
+    last = { ...last, sent: { at: now, version: "10" } };
   }
   return times;
 }
 
-pure("repeatFor() repeats what a copy as new as the own write shows otherwise", () => {
+pure("isOverwritten() is true where a copy as new as the own write shows something else", () => {
   const { market: _none, ...limits } = written();
   const app = { name: "app", cpuLimit: "500m" };
   const foreign: readonly Desired[] = [
@@ -163,7 +161,7 @@ pure("repeatFor() repeats what a copy as new as the own write shows otherwise", 
   ];
   for (const spec of foreign) {
     for (const version of ["10", "11", "100"]) {
-      assert.equal(repeatsOver(20_000, version, spec)[0], 6000, version);
+      assert.equal(repeatsOver(40_000, version, spec)[0], 31_000, version);
     }
     for (const version of ["1", "7", "9"]) {
       // Older than the write: a slow watch, and for good an etcd that was restored from a backup.
@@ -174,38 +172,26 @@ pure("repeatFor() repeats what a copy as new as the own write shows otherwise", 
   for (const spec of [written(), { ...written(), desiredCPULimit: "0.5" }]) {
     assert.deepEqual(repeatsOver(3_600_000, "12", spec), []);
   }
-  assert.equal(repeatFor(LAST, { allocation: copy("12", THEIRS), now: 1e9 }), undefined);
+  assert.equal(isOverwritten(LAST, { allocation: copy("12", THEIRS), now: 1e9 }), false);
 });
 
-pure("repeatFor() answers another client later and later, up to a cap", () => {
-  const times = repeatsOver(3_600_000, "12", THEIRS);
-  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
-  assert.deepEqual(gaps.slice(0, 6), [10_000, 20_000, 40_000, 80_000, 160_000, 300_000]);
-  assert.ok(gaps.slice(5).every((gap) => gap === LONGEST_REPEAT_MS));
-  // After a long quiet time it is a first one again.
-  const last = { ...SENT, repeat: { count: 9, at: 0 } };
-  const counts = [LONGEST_REPEAT_MS - 1, LONGEST_REPEAT_MS, 2 * LONGEST_REPEAT_MS].map((now) =>
-    repeatFor(last, { allocation: copy("12", THEIRS), now })?.count
-  );
-  assert.deepEqual(counts, [undefined, 10, 1]);
+pure("isOverwritten() answers another client every 30 s", () => {
+  assert.deepEqual(repeatsOver(130_000, "12", THEIRS), [31_000, 61_000, 91_000, 121_000]);
 });
 
-pure("repeatFor() takes versions that can't be compared for new when they have changed", () => {
+pure("isOverwritten() takes versions that can't be compared for new when they have changed", () => {
   const last = { ...LAST, allocation: copy("a", {}), sent: { at: 0, version: "b" } };
-  const counts = ["a", "b", "c"].map((version) =>
-    repeatFor(last, { allocation: copy(version, THEIRS), now: REPEAT_MS })?.count
+  const seen = ["a", "b", "c"].map((version) =>
+    isOverwritten(last, { allocation: copy(version, THEIRS), now: REPEAT_MS })
   );
-  assert.deepEqual(counts, [undefined, 1, 1]);
+  assert.deepEqual(seen, [false, true, true]);
 });
 
-pure("desiredWrites() repeats a write with its count, but not while out of sync", () => {
-  const round = sampleRound(resultsOf(copy("12", THEIRS)), { now: 6000 });
+pure("desiredWrites() repeats a write, but not while out of sync", () => {
+  const round = sampleRound(resultsOf(copy("12", THEIRS)), { now: 31_000 });
   const known = new Map([["shop/a", SENT]]);
   const [write, ...others] = desiredWrites(round, known);
-  assert.deepEqual(
-    [write?.desired, write?.repeat, others],
-    [written(), { count: 1, at: 6000 }, []],
-  );
+  assert.deepEqual([write?.desired, write?.isRepeat, others], [written(), true, []]);
   assert.deepEqual(desiredWrites(round, known, { synced: false }), []);
 });
 
@@ -314,23 +300,6 @@ pure("createOutbox() shows when the server has taken what was last put, and as w
   scene.put("a", "2");
   assert.equal(await sentAt(700), undefined);
   assert.deepEqual(await sentAt(1000), { at: 800, version: "after 3" });
-});
-
-pure("createOutbox() remembers repeats until the allocation is gone", async () => {
-  await using scene = stage();
-  const repeat = { count: 1, at: 5000 };
-  const { allocation, ...write } = writeOf("a", "2");
-  const metadata = { ...allocation.metadata, uid: "of-a-namesake" };
-  const namesake = { ...write, allocation: { ...allocation, metadata } };
-  const first = writeOf("a", "1");
-  const steps = [[first, undefined], [{ ...first, repeat }, repeat], [first, repeat], [
-    namesake,
-    undefined,
-  ]] as const;
-  for (const [one, remembered] of steps) {
-    scene.outbox.put(one);
-    assert.deepEqual(scene.written()?.repeat, remembered);
-  }
 });
 
 pure("createOutbox() sends within seconds of the end of a long outage", async () => {

@@ -1,5 +1,5 @@
 /**
- * The agent's metrics. What stands in the last round is read when it is asked for, not each round.
+ * The agent's metrics. Gauges read the last round when they are scraped.
  *
  * @module
  */

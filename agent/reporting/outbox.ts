@@ -9,7 +9,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { DesiredWriter } from "../../shared/api/ports.ts";
-import { type DesiredWrite, isOf, type Written } from "./desired.ts";
+import type { DesiredWrite, Written } from "./desired.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */
 const RETRY = { minMs: 500, maxMs: 30_000 } as const;
@@ -79,11 +79,8 @@ export function createOutbox({ writer, clock, log }: {
 
   return {
     put: (write) => {
-      const { key, allocation } = write;
-      waiting.set(key, write);
-      const before = written.get(key);
-      const repeat = isOf(before, allocation) ? before.repeat : undefined;
-      written.set(key, { ...(repeat === undefined ? {} : { repeat }), ...write });
+      waiting.set(write.key, write);
+      written.set(write.key, write);
       wake();
     },
     written,

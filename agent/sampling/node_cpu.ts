@@ -1,5 +1,5 @@
 /**
- * What the whole node does with its CPU.
+ * The whole node's CPU usage, and CPUs that containers share.
  *
  * @module
  */

@@ -263,7 +263,7 @@ pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
 });
 
-/** What a container did over a recording. */
+/** Usage and throttling of a container over a recording. */
 interface Totals {
   wallS: number;
   usedS: number;

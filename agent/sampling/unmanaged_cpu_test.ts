@@ -69,7 +69,7 @@ const HELD: readonly (readonly [string, Changing, readonly string[], number])[] 
   ["the request of a pod that uses less", pod(200), [], 500],
   ["the usage of a pod that uses more", pod(800), [], 800],
   ["nothing of a managed pod: it bids", pod(800), [A], 0],
-  // Of 8 CPUs weights leave it a quarter, or nothing worth speaking of.
+  // Weights leave it a quarter of 8 CPUs, or nothing worth speaking of.
   ["usage as far as weights defend it", crowded(512), [], 2000 + 1500],
   ["no usage that goes as soon as requests are used", crowded(2), [], 1500],
   ["the request of an unlimited sibling", beside(100), [A], 250],

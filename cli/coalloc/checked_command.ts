@@ -24,7 +24,7 @@ import { topCommand } from "./top/top_command.ts";
 import type { TopOrder } from "../../shared/view/top_view.ts";
 import { versionCommand } from "./version_command.ts";
 
-/** What is wrong with the command line beyond single flags. */
+/** An error in the command line beyond single flags. */
 export class UsageProblem extends Error {
   override readonly name = "UsageProblem";
 }

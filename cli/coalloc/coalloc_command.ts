@@ -24,7 +24,7 @@ import { TOP_ORDERS } from "../../shared/view/top_view.ts";
 import { VERSION } from "../../shared/version.ts";
 import { collectedOutput } from "../../shared/config/command_line.ts";
 
-/** What the program does, in a sentence. */
+/** The program's purpose, in a sentence. */
 const DESCRIPTION =
   "Shows how a node's CPU market divides CPU among pods, explains a pod's limit, " +
   "gives pods their original limits back, shows what workloads should request and where their replicas " +
@@ -190,7 +190,7 @@ function completion(): Command {
     ]));
 }
 
-/** What to print instead of running a command: help, a version, or what is wrong. */
+/** The answer to print instead of running a command: help, a version, or an error in the arguments. */
 export interface PlainAnswer {
   readonly text: string;
   readonly exitCode: 0 | 2;

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationParser } from "./formats.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./output.ts";
 
-/** What the flags say. */
+/** Values of the flags. */
 export interface GlobalFlags {
   readonly namespace?: string;
   readonly allNamespaces?: true;
@@ -17,7 +17,7 @@ export interface GlobalFlags {
   readonly asGroup?: readonly string[];
   readonly asUid?: string;
   readonly output?: OutputFormat;
-  /** Of the commands with {@linkcode selectorOption}. */
+  /** Set only by commands with {@linkcode selectorOption}. */
   readonly selector?: string;
   /** False after `--no-color`. */
   readonly color: boolean;

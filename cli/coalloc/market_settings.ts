@@ -17,7 +17,7 @@ import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
-/** What the text of the settings file says; defaults where it says nothing, or nothing that can be read. */
+/** The values in the settings file's text; defaults where it has none, or none that can be read. */
 export function marketSettings(text: string): ScopeSettings {
   const { values } = controllerSettings(SCOPE_SETTINGS, { variables: {}, args: [] }, { text });
   // Never the programs' own.
@@ -47,7 +47,7 @@ export function withMarketOff(text: string): string {
   );
 }
 
-/** What has the market on despite the settings file, for instance `env MBCAS_MARKET is on`. */
+/** The flag or variable that overrides `market: off` of the settings: `env MBCAS_MARKET is on`. */
 export function marketOverride(command: ControllerCommand): string | undefined {
   const { overridden: [one] } = controllerSettings(SCOPE_SETTINGS, command, {
     text: "market: off",
@@ -55,7 +55,7 @@ export function marketOverride(command: ControllerCommand): string | undefined {
   return one === undefined ? undefined : `${one.by} is ${one.holds}`;
 }
 
-/** What the controller's flags and variables and this settings file come to; a fault leaves the default. */
+/** The controller's settings from flags, variables and this file; a fault leaves the default. */
 export function controllerSettings<S extends SettingsSchema>(
   schema: S,
   { variables, args }: ControllerCommand,

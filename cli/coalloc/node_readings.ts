@@ -1,5 +1,5 @@
 /**
- * What agents and API say of the market at one moment.
+ * Readings of the market at one moment, from agents and the API.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { NodeView } from "../../shared/view/node_view.ts";
 import type { NodeReadings } from "../../shared/view/top_view.ts";
 import type { AgentName, Cluster } from "./ports.ts";
 
-/** What is asked for. */
+/** The namespace and node to read. */
 export interface ReadingsChoice {
   /** All namespaces when absent. */
   readonly namespace?: string;

@@ -10,7 +10,7 @@ import { type TerminalLook, textLines } from "../terminal/terminal_text.ts";
 /** A form of output; `patch` of `recommend` alone. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "csv" | "markdown" | "patch";
 
-/** What all commands have, for help and completion. */
+/** The forms of output that all commands have, for help and completion. */
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json", "yaml"];
 
 /** The forms of commands that print a table. */
@@ -78,7 +78,7 @@ export interface Column {
   readonly align?: "left" | "right";
 }
 
-/** What is to be shown. */
+/** The columns and rows to print. */
 export interface TextTable {
   readonly columns: readonly Column[];
   /** Cells in the order of the columns; missing ones are empty. */
@@ -105,7 +105,7 @@ export interface RowColumn<Row> extends Column {
   readonly shortest?: number;
 }
 
-/** What is to be shown where there is room. */
+/** Rows with the columns that show them where there is room. */
 export interface RowTable<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly RowColumn<Row>[];

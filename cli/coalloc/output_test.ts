@@ -176,7 +176,7 @@ pure("workloadArgument() reads a name, with a kind as kubectl takes it, and noth
 
 /** Clears the screen, sets the title, hides and turns text around, and begins a line. */
 const EVIL = "\x1b[2J\x1b[H\x1b]0;t\x07\x9b8m\u202e\u2028\r\nFORGED";
-/** What a terminal obeys, but for ends of lines. */
+/** Characters that a terminal obeys, but for ends of lines. */
 const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 /** As `paint()` sets text apart. */
 const PAINTED = new RegExp(SGR, "g");

@@ -9,7 +9,7 @@ import type { EnforcementReason } from "../../shared/api/reasons/enforcement_rea
 import type { Clock } from "../../shared/clock.ts";
 import { type ClusterReader, CommandProblem, type PodName } from "./ports.ts";
 
-/** What a look at the pod came to, or all of them. */
+/** The result of one poll of the pod, or of all. */
 export interface PollEnd {
   readonly reason: EnforcementReason;
   readonly message: string;
@@ -24,7 +24,7 @@ export const WAITS: ReadonlySet<EnforcementReason> = new Set([
   "ResizeError",
 ]);
 
-/** What polling works with. */
+/** Ports and timeout of the polling. */
 export interface PollParts {
   readonly reader: Pick<ClusterReader, "pod">;
   readonly clock: Clock;

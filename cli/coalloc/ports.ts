@@ -1,5 +1,5 @@
 /**
- * What the commands need of a cluster and of the terminal. Every call acts with the user's own
+ * The ports by which commands reach a cluster and the terminal. Every call acts with the user's own
  * rights, and throws an `ApiError` when the server refuses or can't be reached.
  *
  * @module
@@ -31,7 +31,7 @@ export interface PodName {
 /** Reads the API's state. */
 export interface ClusterReader {
   pod(name: PodName): Promise<Pod | undefined>;
-  /** Of all namespaces when none is named, and of all labels. */
+  /** Pods of all namespaces when none is named, and with any labels. */
   pods(namespace?: string, labelSelector?: string): Promise<readonly Pod[]>;
   namespace(name: string): Promise<Namespace | undefined>;
   allocations(namespace?: string): Promise<readonly PodAllocation[]>;
@@ -39,18 +39,18 @@ export interface ClusterReader {
   settingsText(): Promise<string | undefined>;
   /** CPU limits of the template that the pod was made from, millicores by container name. */
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
-  /** What decides, beside pod and namespace, whether the pod takes part. */
+  /** The facts that decide, beside pod and namespace, whether the pod takes part. */
   scopeFacts(pod: Pod): Promise<ScopeFacts>;
-  /** What bounds the namespace's limits, and the pod's node; nothing where the user may not read it. */
+  /** Bounds of the namespace's limits, and the pod's node; nothing where the user may not read it. */
   limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
   controllerIsAlive(): Promise<boolean>;
 }
 
-/** What runs in the cluster. */
+/** Versions in the cluster. */
 export interface ClusterVersions {
-  /** Of the API server. */
+  /** The API server's version. */
   readonly server: string;
   /** Undefined where there is no controller, or the user may not see it. */
   readonly controllerImage: string | undefined;
@@ -73,7 +73,7 @@ export interface PlacementReader {
    * named.
    */
   statuses(namespace?: string): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
-  /** What the controller's Deployment starts it with; undefined where there is none. */
+  /** Arguments and variables in the controller's Deployment; undefined where there is none. */
   controllerCommand(): Promise<ControllerCommand | undefined>;
 }
 
@@ -143,7 +143,7 @@ export interface ConnectOptions {
   readonly impersonation?: Impersonation;
 }
 
-/** What the program touches of the world. */
+/** The program's ports to the world outside of it. */
 export interface CoallocWorld {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -183,7 +183,7 @@ export type NamespaceChoice =
   | { readonly all: true }
   | { readonly all: false; readonly name: string };
 
-/** What a command works with. */
+/** Ports and flags of a command. */
 export interface CommandContext {
   readonly cluster: Cluster;
   readonly world: CommandWorld;

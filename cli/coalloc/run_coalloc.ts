@@ -55,7 +55,7 @@ async function answer(args: readonly string[], world: CommandWorld): Promise<num
     }
     const sentence = sentenceOf(error, line.name);
     if (sentence === undefined) throw error;
-    // What the interruption broke off is no problem of the cluster's.
+    // A request that the interruption broke off is no problem of the cluster's.
     if (world.signal.aborted) return INTERRUPTED;
     world.err(textLines([sentence]));
     return 1;

@@ -9,11 +9,11 @@ import { explainApiError } from "./api_problem.ts";
 import { INTERRUPTED } from "./global_flags.ts";
 import type { CommandContext } from "./ports.ts";
 
-/** What is shown. */
+/** Screens, and the time between them. */
 export interface ShownScreens {
   /** From one screen to the next, ms; undefined: one screen only. */
   readonly watchMs: number | undefined;
-  /** What can't be done while the server is away, for instance `read the market`. */
+  /** The action that fails while the server is away, for instance `read the market`. */
   readonly action: string;
   /** Makes a screen; each line ends with a line feed. */
   readonly screen: () => Promise<string>;

@@ -1,5 +1,5 @@
 /**
- * What stands around a chart: its width, the scale at its left, the axis below it.
+ * The frame of a chart: its width, the scale at its left, the axis below it.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export function plotWidth({ columns = 80 }: TerminalLook): number {
   return Math.max(20, Math.min(MOST_COLUMNS, columns - SCALE - 1));
 }
 
-/** What stands left of a line of a chart. */
+/** The scale at the left of a line of a chart. */
 export function scaleLabel(label: string): string {
   return `${label.padStart(SCALE - 2)} │`;
 }
@@ -41,8 +41,8 @@ export function chartText(lines: readonly string[]): string {
 const EIGHTHS = " ▁▂▃▄▅▆▇█";
 
 /**
- * The series as filled columns, top line first, each as long as the series. `top` is the value
- * that fills all `rows` lines. What is above zero shows at least one eighth, so nothing vanishes.
+ * The series as filled columns, top line first, each as long as the series. `top` is the value that
+ * fills all `rows` lines. A value above zero shows at least one eighth, so nothing vanishes.
  */
 export function blockLines(
   series: readonly number[],

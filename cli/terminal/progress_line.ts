@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What is known at a moment. */
+/** The progress at a moment. */
 export interface Progress {
   /** Share of the work that is done, 0 to 1. */
   readonly share: number;

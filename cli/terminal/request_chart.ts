@@ -15,7 +15,7 @@ export interface RequestStretch {
   readonly request: number;
 }
 
-/** What is drawn. */
+/** The title, values and scale of the chart. */
 export interface RequestChart {
   readonly title: string;
   /** In the order of time. */
@@ -35,8 +35,8 @@ interface ChartColumn {
 }
 
 /**
- * Of each column the largest usage, filled, and the request at its end, a line. What a mean would hide
- * is what a request is short of, so a column in which usage passed the request is set apart at the axis.
+ * The largest usage in each column, filled, and the request at its end, a line. A mean would hide where
+ * a request is short, so a column in which usage passed the request is set apart at the axis.
  */
 export function requestChart(chart: RequestChart, look: TerminalLook = {}): string {
   const { title, stretches, text } = chart;

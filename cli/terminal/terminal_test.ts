@@ -102,7 +102,7 @@ pure("progressLine() estimates what is left from what is gone", () => {
   assert.equal(progressLine({ share: 1, elapsedS: 600 }), "100 % · 10:00 gone");
 });
 
-/** What a display writes for these shares, in steps of 10 s. */
+/** Output of a display for these shares, in steps of 10 s. */
 function shown(isTerminal: boolean, ...shares: readonly number[]): string[] {
   const written: string[] = [];
   let now = 0;

@@ -48,7 +48,9 @@ export function wantsColor(
   return isTerminal && (noColor === undefined || noColor === "");
 }
 
-/** What a terminal obeys or a reader can't see, but for tabs and ends of lines; first our own colours. */
+/**
+ * Characters that terminals obey or readers can't see, but tabs and line feeds; first our own colours.
+ */
 const UNPRINTED = new RegExp(
   `(${SGR.source})|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,
   "gu",

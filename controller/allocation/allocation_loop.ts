@@ -34,7 +34,7 @@ import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { MarketParts, ReconcilerParts } from "./reconcile_snapshot.ts";
 
-/** What the loop works with. */
+/** Ports and settings of the loop. */
 export interface AllocationLoopParts extends MarketParts {
   readonly events: EventSink;
   /** Where pods' metrics are asked. */
@@ -125,7 +125,7 @@ function createTurns(
   };
 }
 
-/** What reads agents' Leases and pods' metrics, and adds the pods that a change concerns. */
+/** Watches agents' Leases and pods' metrics, and adds the pods that a change concerns. */
 function createWatches(
   parts: AllocationLoopParts,
   { queue, turns }: {
@@ -235,7 +235,7 @@ function subscribeQueue(
     watch(caches.resourceQuotas, quotaFacts, (key, { length }) => {
       const namespace = namespaceOf(key);
       if (length > 0) return addPodsOf(namespace);
-      // What is used of a quota concerns the pods that it holds; the others are due now and then.
+      // A change of its use concerns the pods that the quota holds; the others are due now and then.
       for (const allocation of caches.allocations.byIndex(namespace)) {
         if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
       }

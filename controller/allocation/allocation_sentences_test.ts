@@ -231,7 +231,7 @@ async function gated(): Promise<string> {
   return messages.at(-1) ?? "";
 }
 
-/** What is logged where VerticalPodAutoscalers are never in sync. */
+/** The warning where VerticalPodAutoscalers are never in sync. */
 async function unsynced(): Promise<string> {
   let message = "";
   const clock = createVirtualClock({ wallStart: 0 });

@@ -15,9 +15,9 @@ import type { MarketConfig } from "../config.ts";
 import type { ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
 /**
- * True for an allocation of a pod that has its original limits back: the status says so, or the last controller
- * ended between its patch and the status, so that the limit's manager says so alone. What the agent
- * wanted before that does not count until the agent clears again.
+ * True for an allocation of a pod that has its original limits back: the status says so, or the last
+ * controller ended between its patch and the status, so that the limit's manager says so alone. Earlier
+ * desired limits of the agent do not count until it clears again.
  */
 export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolean {
   if (status?.reason === "Restored") return true;

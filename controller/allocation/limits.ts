@@ -1,11 +1,10 @@
 /**
- * What is due for the limits of a pod: what its allocation asks for, or the original limits.
+ * The changes due for a pod's limits: those of its allocation, or the original limits.
  *
  * @module
  */
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
@@ -17,21 +16,21 @@ import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
-import type { PodSnapshot } from "./pod_snapshot.ts";
+import type { RecordedPod } from "./pod_snapshot.ts";
 import type { QuotaBooking } from "./quotas/quota_ledger.ts";
 
-/** What is due for the limits. */
+/** The decision on the limits. */
 export interface LimitsPlan {
   readonly decision: Decision;
   /** Why the original limits come back; absent while the market sets them. */
   readonly restoring?: OutOfScope | undefined;
   /** Present where limits are to change: `decision.changes` takes a turn. */
   readonly request?: ResizeRequest;
-  /** What is reported instead of sending the changes once their turn has come. */
+  /** The decision to report instead of sending the changes once their turn has come. */
   readonly instead?: Decision | undefined;
 }
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"> {
   /** The pod's new resourceVersion when the server accepted a patch. */
   readonly patched?: string | undefined;
@@ -89,9 +88,9 @@ function insteadOf(
   return { changes: [], reason: "DryRun", message };
 }
 
-/** What carries out a plan. */
+/** The actions that carry out a plan. */
 export interface LimitsActions extends ResizeContext {
-  readonly snapshot: Pick<PodSnapshot, "pod"> & { readonly allocation: PodAllocation };
+  readonly snapshot: Pick<RecordedPod, "pod" | "allocation">;
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
   readonly takeTurn: (request: ResizeRequest) => number;
   /** Books a change of the pod's total with the quotas that bind it, millicores. */
@@ -123,7 +122,7 @@ export async function applyLimits(
     settle?.(request.net);
     throw error;
   });
-  // What was refused beside what was taken is seen with the next reconcile.
+  // The next reconcile sees changes that were refused beside accepted ones.
   const { refusal, changes, version } = sent;
   if (refusal === undefined || changes.length > 0) {
     settle?.(netOf(pod, changes), version);

@@ -42,7 +42,7 @@ interface Choice
   readonly refusal?: Error;
 }
 
-/** What was done, in order, and what became of it. */
+/** The steps in order, and the outcome. */
 interface Attempt {
   readonly outcome: LimitsOutcome | undefined;
   readonly steps: readonly string[];
@@ -199,7 +199,7 @@ interface OriginalChoice extends PodAllocationStatus {
   readonly limit?: number;
   readonly qosClass?: Pod["qosClass"];
   readonly memory?: PodMemory;
-  /** Of the template. */
+  /** Original limit in the template. */
   readonly template?: number | Error;
   readonly nowMs?: number;
   readonly current?: boolean;

@@ -47,11 +47,11 @@ export interface ForeignLimit {
   readonly manager: string;
 }
 
-/** What is known of a pod's original limits. */
+/** A pod's original limits, if they are known. */
 export interface FoundOriginals {
   /** False when they are unknown: then the pod stays as it is. */
   readonly known: boolean;
-  /** What to put on record; absent when it is there already. */
+  /** Original limits to put on record; absent when they are there already. */
   readonly originals?: Originals;
   /** Limits that others have set since the record was made. */
   readonly foreign: readonly ForeignLimit[];

@@ -1,5 +1,5 @@
 /**
- * What the controller remembers of a pod between two looks. Nothing here must survive a restart.
+ * The controller's memory of a pod between two reconciles. Nothing here must survive a restart.
  *
  * @module
  */
@@ -46,14 +46,14 @@ export interface PodMemory {
   oscillatesUntilMs: number;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
-  /** Of the bounds that this controller published last. */
+  /** Revision of the bounds that this controller published last. */
   publishedRevision?: number | undefined;
   /** UID of the record for which the agent was seen to clear; see `isConfirmed()`. */
   confirmedRecord?: string;
   /** The server has refused the bounds: no attempt before this time. */
   boundsRefusedUntilMs: number;
-  /** When other sentences were written for the same bounds. */
-  retoldAtMs: number;
+  /** When other messages were last written for the same bounds. */
+  republishedAtMs: number;
   /** The last warnings about the pod's own keys. */
   warned: string;
   /** The last warnings about keys that it shares. */
@@ -77,7 +77,7 @@ export function endWait(memory: PodMemory): void {
   memory.refusal = undefined;
 }
 
-/** What is left of the wait, ms; a restore waits for no attempt of the market. */
+/** The rest of the wait, ms; a restore waits for no attempt of the market. */
 export function waitLeftMs(
   { wait }: Pick<PodMemory, "wait">,
   { nowMs, restoring }: { readonly nowMs: number; readonly restoring: boolean },
@@ -103,13 +103,13 @@ export function isCurrent(
   return current || nowMs - patched.atMs >= LONGEST_LAG_MS;
 }
 
-/** Sentences that change while the bounds don't are written this often at most, ms. */
-const RETELL_MS = 60_000;
+/** Least time between two writes of other messages for the same bounds, ms. */
+const REPUBLISH_MS = 60_000;
 
-/** True when the sentences of the bounds may be written anew; then that is noted. */
+/** True when the messages of the bounds may be written anew; notes the write. */
 export function mayRepublish(memory: PodMemory, nowMs: number): boolean {
-  if (nowMs - memory.retoldAtMs < RETELL_MS) return false;
-  memory.retoldAtMs = nowMs;
+  if (nowMs - memory.republishedAtMs < REPUBLISH_MS) return false;
+  memory.republishedAtMs = nowMs;
   return true;
 }
 
@@ -188,7 +188,7 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const memory = {
         ...{ uid, warned: "", sharedWarned: "", isQuotaOffReported: false },
         ...{ busyTimes: 0, resizedAtMs: [], oscillatesUntilMs: never },
-        ...{ templateDueMs: never, boundsRefusedUntilMs: never, retoldAtMs: never },
+        ...{ templateDueMs: never, boundsRefusedUntilMs: never, republishedAtMs: never },
       };
       memories.set(podKey, memory);
       return memory;

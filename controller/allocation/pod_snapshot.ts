@@ -17,21 +17,25 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
-import type { ResourceRanges } from "../../shared/resize/inputs/resize_input.ts";
+import type { OutOfScope, ResourceRanges } from "../../shared/resize/inputs/resize_input.ts";
+import { outOfScope, type ScopeSettings } from "../../shared/resize/scope.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { ReadCaches } from "../caches.ts";
+import { type ReadCaches, workloadOf } from "../caches.ts";
 
 /** One pod and what belongs to it. */
 export interface PodSnapshot {
+  readonly podKey: string;
   readonly pod: Pod;
+  /** Why the pod takes no part in the market; undefined when it does. */
+  readonly scope: OutOfScope | undefined;
   readonly namespace: Namespace | undefined;
   readonly node: Node | undefined;
   readonly allocation: PodAllocation | undefined;
-  /** What the namespace's LimitRanges say of CPU; undefined when nothing. */
+  /** The namespace's LimitRanges combined; undefined without any. */
   readonly limitRange: ResourceRanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
-  /** Of all these, those that can't be read and might hold the pod's limits, each with why. */
+  /** Objects among all these that can't be read and might hold the pod's limits, each with why. */
   readonly unreadable: readonly string[];
   /** The workload that rolls the pod out; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;
@@ -41,51 +45,43 @@ export interface PodSnapshot {
   readonly verticalAutoscalers: readonly VerticalPodAutoscaler[];
 }
 
+/** A pod with a record. */
+export interface RecordedPod extends PodSnapshot {
+  readonly allocation: PodAllocation;
+}
+
 /** The key of the pod that an allocation speaks of. */
 export function podKeyOf({ metadata, spec }: PodAllocation): string {
   return `${metadata.namespace}/${spec.podName}`;
 }
 
 /** The pod under this key with all that belongs to it; undefined when it is gone. */
-export function snapshotOf(caches: ReadCaches, podKey: string): PodSnapshot | undefined {
+export function snapshotOf(
+  { caches, config }: { readonly caches: ReadCaches; readonly config: ScopeSettings },
+  podKey: string,
+): PodSnapshot | undefined {
   const pod = caches.pods.get(podKey);
   if (pod === undefined) return undefined;
   const { namespace, uid } = pod.metadata;
-  const refs = workloadsOf(pod);
   const limitRanges = caches.limitRanges.byIndex(namespace);
-  const quotas = caches.resourceQuotas.byIndex(namespace);
   const isForPod = ({ target }: { readonly target: WorkloadRef }): boolean =>
     belongsTo(pod, target);
-  const node = caches.nodes.get(pod.nodeName);
-  const workload = workloadOf(caches, { namespace, refs });
   const autoscalers = caches.horizontalPodAutoscalers.byIndex(namespace).filter(isForPod);
   const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(isForPod);
-  return {
+  const objects = {
     pod,
     namespace: caches.namespaces.get(namespace),
-    node,
+    node: caches.nodes.get(pod.nodeName),
     allocation: caches.allocations.get(`${namespace}/${uid}`),
     limitRange: resourceRangesOf(limitRanges),
-    quotas,
+    quotas: caches.resourceQuotas.byIndex(namespace),
     unreadable: [
       ...unreadableMessages("LimitRange", limitRanges),
       ...unreadableMessages("VerticalPodAutoscaler", verticalAutoscalers),
     ],
-    workload,
+    workload: workloadOf(caches, { namespace, refs: workloadsOf(pod) }),
     autoscalers,
     verticalAutoscalers,
   };
-}
-
-function workloadOf(
-  caches: ReadCaches,
-  { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
-): Workload | undefined {
-  for (const { kind, name } of refs) {
-    const key = `${namespace}/${name}`;
-    if (kind === "Deployment") return caches.deployments.get(key);
-    if (kind === "StatefulSet") return caches.statefulSets.get(key);
-    if (kind === "DaemonSet") return caches.daemonSets.get(key);
-  }
-  return undefined;
+  return { podKey, scope: outOfScope({ ...objects, config }), ...objects };
 }

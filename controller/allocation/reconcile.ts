@@ -8,13 +8,14 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import { isFinished } from "../../shared/api/pod.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
+import { isLive } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
 import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
@@ -41,14 +42,12 @@ import {
   resizePauses,
   waitLeftMs,
 } from "./pod_memory.ts";
-import { snapshotOf } from "./pod_snapshot.ts";
+import { type PodSnapshot, type RecordedPod, snapshotOf } from "./pod_snapshot.ts";
 import {
   createRolloutMemory,
-  type ObservedPod,
   type ReconcileContext,
   type ReconcilerParts,
   type ReconcileSnapshot,
-  type RecordedPod,
   takeSnapshot,
 } from "./reconcile_snapshot.ts";
 import { type Outcome, reconcileAgain, report, type Reported } from "./report.ts";
@@ -83,15 +82,14 @@ export function createReconciler(
 }
 
 async function reconcile(podKey: string, context: ReconcileContext): Promise<ReconcileResult> {
-  const { caches, config, store, newAllocations, memories, conflicts } = context;
-  const objects = snapshotOf(caches, podKey);
-  if (objects === undefined) {
+  const { store, newAllocations, memories, conflicts } = context;
+  const observed = snapshotOf(context, podKey);
+  if (observed === undefined) {
     memories.forget(podKey);
     newAllocations.leave(podKey);
     return {};
   }
-  const observed = { ...objects, podKey, scope: outOfScope({ ...objects, config }) };
-  let { allocation } = objects;
+  let { allocation } = observed;
   if (allocation === undefined) {
     const step = decideNewRecord(observed, context);
     if (step === "outside") {
@@ -100,8 +98,8 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
     }
     if (step !== "create") return step === "outOfStep" ? { requeueAfterMs: OUT_OF_STEP_MS } : {};
     if (!newAllocations.take({ podKey })) return reconcileAgain(context);
-    // What is thrown here is the loop's to retry: no event may report that the kind is served again
-    // (404), or that the copy has caught up with what is there already (409).
+    // The loop retries on errors of this call: no event may report that the kind is served again (404),
+    // or that the copy has caught up with the record that is there already (409).
     allocation = await store.create(newAllocation(observed));
   }
   try {
@@ -116,9 +114,9 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
   }
 }
 
-/** What is due for a pod without a record. */
+/** Decides the step for a pod without a record. */
 function decideNewRecord(
-  { podKey, pod, scope, namespace }: ObservedPod,
+  { podKey, pod, scope, namespace }: PodSnapshot,
   { caches, memories }: Pick<ReconcileContext, "caches" | "memories">,
 ): "outside" | "outOfStep" | "wait" | "create" {
   // A limit of the market is work also where its record was lost, or a late patch has set it.
@@ -131,7 +129,7 @@ function decideNewRecord(
 }
 
 /** Reports labels and annotations that were meant to take the pod in. */
-function warnOutside(observed: ObservedPod, context: ReconcileContext): void {
+function warnOutside(observed: PodSnapshot, context: ReconcileContext): void {
   const { memories } = context;
   const { podKey, pod, scope } = observed;
   const warnings = outsideWarnings(observed, scope);
@@ -160,7 +158,7 @@ async function reconcileRecord(
   return await report(outcome, bounds, { snapshot, context });
 }
 
-/** What is due for the record of a pod, before its limits. */
+/** The step for the record of a pod, before its limits. */
 type RecordStep =
   | { readonly due: "nothing" | "originals" }
   | { readonly due: "wait"; readonly ms: number }
@@ -244,7 +242,7 @@ async function publish(
   return { is: "published" };
 }
 
-/** What is due for the limits of a pod, once its record is up to date. */
+/** The step for the limits of a pod, once its record is up to date. */
 type LimitsStep =
   | { readonly due: "wait"; readonly ms: number }
   | LimitsPlan & { readonly due: "release" | "limits" };
@@ -269,7 +267,7 @@ function restoreCause(
   return isSilent ? AGENT_SILENT : undefined;
 }
 
-/** What the checks look at: the snapshot, and what memory, quotas and settings make of it now. */
+/** The input of the checks: the snapshot, with the values of memory, quotas and settings now. */
 function claimFacts(
   snapshot: ReconcileSnapshot,
   { config, restoring }: Pick<LimitsPlan, "restoring"> & { readonly config: MarketConfig },

@@ -169,7 +169,7 @@ pure("createReconciler() waits longer after each infeasible resize", async () =>
     assert.partialDeepStrictEqual(status(), failed);
   }
   assert.deepEqual(waited, [0, 1000, 2000, 4000]);
-  // What the kubelet has taken begins anew.
+  // The wait begins anew once the kubelet has applied a resize.
   setPod((pod) => ({ ...limited(pod, 330), resizeConditions: [] }));
   await reconcile();
   want("340m");

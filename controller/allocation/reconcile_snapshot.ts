@@ -3,14 +3,12 @@
  *
  * @module
  */
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { isRollingOut, type Workload } from "../../shared/api/workload.ts";
 import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { isLive } from "../../shared/resize/scope.ts";
 import { type Caches, outOfSync } from "../caches.ts";
 import type { MarketConfig } from "../config.ts";
@@ -26,11 +24,11 @@ import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/resize_turns.ts";
 import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
-import type { PodSnapshot } from "./pod_snapshot.ts";
+import type { RecordedPod } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 
-/** What the program gives the loop. */
+/** The loop's ports and settings from the program. */
 export interface MarketParts {
   readonly resizer: PodResizer;
   readonly caches: Caches;
@@ -45,7 +43,7 @@ export interface MarketParts {
   readonly observer?: AllocationObserver;
 }
 
-/** What the reconciles of all pods share. */
+/** The parts that the reconciles of all pods share. */
 export interface ReconcilerParts extends MarketParts {
   readonly events: EventGate;
   /** Waits after refusals, per pod. */
@@ -60,7 +58,7 @@ export interface ReconcilerParts extends MarketParts {
   readonly quotaRooms: QuotaRooms;
   /** True for a node with an agent that has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
-  /** What a metric says of the pod; default: nothing of any. */
+  /** The metric of the pod; default: none of any. */
   readonly metricOf?: MetricWatch["of"];
 }
 
@@ -72,19 +70,7 @@ export interface ReconcileContext extends ReconcilerParts {
   readonly rolloutStillSince: ReturnType<typeof createRolloutMemory>;
 }
 
-/** A pod with what the caches and the scope say of it. */
-export interface ObservedPod extends PodSnapshot {
-  readonly podKey: string;
-  /** Why the pod takes no part; undefined when it does. */
-  readonly scope: OutOfScope | undefined;
-}
-
-/** A pod with a record. */
-export interface RecordedPod extends ObservedPod {
-  readonly allocation: PodAllocation;
-}
-
-/** What `decide` reads. */
+/** The input of `decide`. */
 export interface ReconcileSnapshot extends RecordedPod {
   /** False where the record has none yet. */
   readonly hasStatus: boolean;
@@ -99,7 +85,7 @@ export interface ReconcileSnapshot extends RecordedPod {
   readonly isAgentSilent: boolean;
   /** Present for a pod with bounds that are published. */
   readonly bounds: BoundsSources | undefined;
-  /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
+  /** Room in the quotas for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
   readonly nowMs: number;
   /** Ms since 1970. */

@@ -28,7 +28,7 @@ import { switchWarnings } from "./events/switch_warnings.ts";
 import { type LimitsOutcome, refusalDecision } from "./limits.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
-/** What became of what was due. */
+/** The outcome of a due step. */
 export type Outcome =
   /** Nothing to report. */
   | { readonly is: "done"; readonly result: ReconcileResult }

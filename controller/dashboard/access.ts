@@ -1,6 +1,6 @@
 /**
- * What a request may see: the namespaces in which its user may list pods, and the nodes where it may list
- * those. The API server decides, by TokenReview and SubjectAccessReview.
+ * The objects that a request may see: the namespaces in which its user may list pods, and the nodes
+ * where it may list those. The API server decides, by TokenReview and SubjectAccessReview.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type {
 import type { Clock } from "../../shared/clock.ts";
 import { inParallel } from "../../shared/control/in_parallel.ts";
 
-/** What a user may see. */
+/** A user, and the namespaces and nodes that it may see. */
 export interface Viewer {
   readonly name: string;
   maySeeNodes(): Promise<boolean>;

@@ -19,14 +19,14 @@ export interface AgentAddress {
 /** Reads the view of an agent; rejects with the reason why there is none. */
 export type ReadView = (agent: AgentAddress, signal: AbortSignal) => Promise<NodeView>;
 
-/** What the collector works with. */
+/** Ports of the collector. */
 export interface CollectorParts {
   readonly clock: Clock;
   readonly agents: () => readonly AgentAddress[];
   readonly readView: ReadView;
 }
 
-/** What is known of the nodes. */
+/** The newest views of the nodes, and their history. */
 export interface Collector {
   readonly history: History;
   /** The newest view of each node with an agent. */
@@ -42,8 +42,8 @@ export interface Collector {
 const AT_ONCE = 16;
 
 /**
- * Of a round, ms: agents that failed before and are not reached by then wait for the next round, which
- * begins on time even if the last ones time out.
+ * Longest time of a round, ms: agents that failed before and are not reached by then wait for the next
+ * round, which begins on time even if the last ones time out.
  */
 const ROUND_MS = 11_000;
 

@@ -34,13 +34,13 @@ export interface DashboardSources {
 /** Serves the dashboard until the signal is aborted. */
 export type Dashboard = (sources: DashboardSources, signal: AbortSignal) => Promise<void>;
 
-/** What it works with. */
+/** Ports and settings of the dashboard. */
 export interface DashboardOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** As they are now. */
   readonly settings: () => ControllerSettings;
-  /** What placement has published; absent where it is off. */
+  /** The published statuses of placement; absent where it is off. */
   readonly statuses?: Pick<CheckpointStore, "list">;
 }
 

@@ -32,7 +32,7 @@ const NODE_SERIES = [
  */
 const POD_SERIES = ["usage", "demand", "limit", "throttled", "pressure"] as const;
 
-/** Of several nodes the highest counts; the other series are added up. */
+/** Series of which the highest value among several nodes counts; the others are added up. */
 const HIGHEST: ReadonlySet<string> = new Set(["price", "pressure"]);
 
 /** Samples, the oldest first, one each {@linkcode STEP_MS}; null where there is none. */
@@ -64,7 +64,7 @@ export interface LimitChange {
  */
 interface Ring {
   readonly values: Float32Array;
-  /** Of pods: index of the reason in a list, from 1. */
+  /** Index of a pod's reason in a list, from 1. */
   readonly reasons: Uint8Array;
   newest: number;
 }

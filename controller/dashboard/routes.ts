@@ -24,7 +24,7 @@ import live from "./client/live.js" with { type: "text" };
 import style from "./client/style.css" with { type: "text" };
 import type { DashboardState } from "./state.ts";
 
-/** What the site is made of. */
+/** The parts of the site. */
 export interface DashboardParts {
   /** The installation's. */
   readonly namespace: string;
@@ -40,7 +40,7 @@ export interface DashboardParts {
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
 
-/** What the pages load, embedded in the program, by the last part of the path: content type and text. */
+/** The pages' files, embedded in the program, by the last part of the path: content type and text. */
 const ASSETS: Readonly<Record<string, readonly [type: string, text: string]>> = {
   "uplot.js": [SCRIPT, charts],
   "uplot.css": [STYLE, chartStyle],
@@ -60,7 +60,7 @@ const APART_MS = 50;
 /** Browsers drop longer cookies; the rest is for the name and the attributes. */
 const MOST_TOKEN_LENGTH = 4000;
 
-/** Of a request: a login form with its token. */
+/** Longest body of a request: a login form with its token. */
 const MOST_BODY_BYTES = 65_536;
 
 /** By which token a request came, and what its user may see. */
@@ -70,7 +70,7 @@ export interface Login {
   readonly cookie: boolean;
 }
 
-/** What the handlers share. */
+/** Values that the handlers share. */
 export type Variables = { Variables: { login: Login } };
 
 /** The site as a handler of requests. */

@@ -1,5 +1,5 @@
 /**
- * What the views are made of, and for which user.
+ * The input of the views, and the user that they are for.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface DashboardState {
   readonly collector: Pick<Collector, "history" | "views" | "problems">;
   /** Undefined where rightsizing is off. */
   readonly reports: () => Iterable<RecommendationReport> | undefined;
-  /** What the leader has published; undefined where placement is off. */
+  /** The leader's published statuses; undefined where placement is off. */
   readonly placements: () => PublishedStatuses | undefined;
   /** Which pods take part. */
   readonly scope: () => ScopeSettings;

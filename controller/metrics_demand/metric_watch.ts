@@ -87,7 +87,7 @@ interface Answered {
   published?: number | string;
 }
 
-/** What is known of a query; `young`: no value since it was first seen, not long ago. */
+/** The demand by a query; `young`: no value since it was first seen, not long ago. */
 type KnownDemand =
   | { readonly cores: number; readonly leftMs: number }
   | { readonly young: boolean; readonly leftMs: number; readonly problem: NoDemand | undefined };

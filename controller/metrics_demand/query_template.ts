@@ -6,7 +6,7 @@
 import { namedTableKind } from "../../shared/config/map_kinds.ts";
 import type { Kind } from "../../shared/config/kinds.ts";
 
-/** What may stand in a text, as `$namespace` and so on. */
+/** The variables in a text, as `$namespace` and so on. */
 export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
 
 /** One of {@linkcode QUERY_VARIABLES}. */
@@ -25,7 +25,7 @@ export interface QueryTemplate {
   readonly parts: readonly (string | QueryPlace)[];
 }
 
-/** What a text says, or what is wrong with it. */
+/** The template of a text, or its fault. */
 export type ReadQuery = QueryTemplate | { readonly fault: string };
 
 /** Longer texts would not fit into an address with their values in them. */
@@ -73,11 +73,11 @@ export function readQueryTemplate(text: string): ReadQuery {
 
 /**
  * A variable as other languages write it, which would be asked for as it stands: `${name}`, `$(name)`,
- * `$$name`. What is a group of label_replace, `$1` or `${1}`, or may end a pattern is none.
+ * `$$name`. A group of label_replace, `$1` or `${1}`, is none, nor is a `$` that may end a pattern.
  */
 const MISWRITTEN = /^\$(?:\{(?!\d+\})\w*\}?|\(\w+\)|\$+(?:[A-Za-z_]\w*|\{\w*\}?))/;
 
-/** What to write instead. */
+/** The variable to write instead, in a clause. */
 function remedyFor(miswritten: string): string {
   const name = miswritten.replaceAll(/\W/g, "");
   const variable = QUERY_VARIABLES.find((one) => one === name);

@@ -73,7 +73,7 @@ pure("fillQuery() matches a name in a regular expression as it stands", () => {
   assert.equal(filled('up{a=~"x", pod="$pod"}', values), 'up{a=~"x", pod="web.0+"}');
 });
 
-/** What PromQL makes of the string literal that a text begins with, and the text after it. */
+/** The value in PromQL of the string literal that a text begins with, and the text after it. */
 function firstString(text: string): { value: string; rest: string } {
   const quote = text[0];
   let value = "";

@@ -4,53 +4,34 @@
  * @module
  */
 import type { Registry } from "prom-client";
-import { registerMetrics } from "../../adapters/registered_metrics.ts";
-import {
-  PLACEMENT_REASONS,
-  type PlacementReason,
-} from "../../shared/api/reasons/placement_reasons.ts";
+import { ObjectSeries, registerMetrics, type Series } from "../../adapters/registered_metrics.ts";
 import { PLACEMENT_METRICS, WORKLOAD_METRICS } from "../../shared/metrics/placement_metrics.ts";
-import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
-import type {
-  PlacementAction,
-  PlacementObserver,
-  PlacementSubject,
-  ReconcileReport,
-} from "./ports.ts";
+import { type ClassCounts, NODE_CLASSES } from "../../shared/placement/node_classes.ts";
+import type { PlacementObserver, PlacementSubject } from "./ports.ts";
 import { placementKey } from "./watch.ts";
-
-const placementReasons = Object.keys(PLACEMENT_REASONS) as PlacementReason[];
-
-/** What the series of reconciles may have. */
-const ACTIONS: readonly PlacementAction[] = ["PodRescheduled", ...placementReasons];
-const RESULTS = Object.keys(
-  { done: 1, dry: 1, blocked: 1, failed: 1 } satisfies Record<ReconcileReport["result"], 1>,
-);
 
 /** Registers the metrics. */
 export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {
-  const ofWorkloads = registerMetrics(registry, WORKLOAD_METRICS);
-  const { actual, desired, floor, pending, reconciles, errors, blocked, fallbacks } = ofWorkloads;
+  const ofWorkloads = new Map(
+    Object.entries(registerMetrics(registry, WORKLOAD_METRICS))
+      .map(([name, metric]) => [name, new ObjectSeries(metric)]),
+  );
   const ofReplica = registerMetrics(registry, PLACEMENT_METRICS);
   const { durations, leader, admissions, mutations, admissionDurations } = ofReplica;
-  /** Keys of workloads that have series. */
-  const known = new Set<string>();
   leader.set(0);
 
-  function labelsOf(
+  /** Series of the workload by metric, with the labels beside its own. */
+  function observe(
     subject: PlacementSubject,
-  ): Readonly<Record<"namespace" | "workload" | "workload_type", string>> {
-    const { kind, namespace, name } = subject;
-    known.add(placementKey(subject));
-    return { namespace, workload: name, workload_type: kind.toLowerCase() };
-  }
-
-  /** The last known values would stay for ever, and cause alerts. */
-  function removeReplicas(subject: PlacementSubject): void {
-    const labels = labelsOf(subject);
-    for (const metric of [floor, pending]) metric.remove(labels);
-    for (const metric of [actual, desired]) {
-      for (const one of NODE_CLASSES) metric.remove({ ...labels, replica_type: one });
+    observed: Partial<Record<keyof typeof WORKLOAD_METRICS, readonly Series[]>>,
+  ): void {
+    const { kind, namespace, name: workload } = subject;
+    const labels = { namespace, workload, workload_type: kind.toLowerCase() };
+    for (const [metric, series] of Object.entries(observed)) {
+      ofWorkloads.get(metric)?.observe(
+        placementKey(subject),
+        series.map(([more, value]) => [{ ...labels, ...more }, value]),
+      );
     }
   }
 
@@ -63,33 +44,26 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     leads(isLeader) {
       leader.set(isLeader ? 1 : 0);
       if (isLeader) return;
-      for (const metric of Object.values(ofWorkloads)) metric.reset();
-      known.clear();
+      for (const series of ofWorkloads.values()) series.clear();
     },
     reconciled(subject, { tookMs, action, result, replicas }) {
-      const labels = labelsOf(subject);
       durations.observe(tookMs / 1000);
-      reconciles.inc({ ...labels, action, result });
-      if (result === "failed") errors.inc(labels);
-      if (replicas === undefined) return removeReplicas(subject);
-      for (const one of NODE_CLASSES) {
-        actual.set({ ...labels, replica_type: one }, replicas.actual[one]);
-        desired.set({ ...labels, replica_type: one }, replicas.desired[one]);
-      }
-      floor.set(labels, replicas.floor);
-      pending.set(labels, replicas.pendingMs / 1000);
+      // Where replicas are not known their last values would stay for ever, and cause alerts.
+      const byClass = (counts: ClassCounts | undefined): Series[] =>
+        counts ? NODE_CLASSES.map((one) => [{ replica_type: one }, counts[one]]) : [];
+      observe(subject, {
+        reconciles: [[{ action, result }, 1]],
+        errors: result === "failed" ? [[{}, 1]] : [],
+        actual: byClass(replicas?.actual),
+        desired: byClass(replicas?.desired),
+        floor: replicas ? [[{}, replicas.floor]] : [],
+        pending: replicas ? [[{}, replicas.pendingMs / 1000]] : [],
+      });
     },
-    blocked: (subject) => blocked.inc(labelsOf(subject)),
-    fellBack: (subject) => fallbacks.inc(labelsOf(subject)),
+    blocked: (subject) => observe(subject, { blocked: [[{}, 1]] }),
+    fellBack: (subject) => observe(subject, { fallbacks: [[{}, 1]] }),
     removed(subject) {
-      if (!known.has(placementKey(subject))) return;
-      removeReplicas(subject);
-      const labels = labelsOf(subject);
-      for (const metric of [errors, blocked, fallbacks]) metric.remove(labels);
-      for (const action of ACTIONS) {
-        for (const result of RESULTS) reconciles.remove({ ...labels, action, result });
-      }
-      known.delete(placementKey(subject));
+      for (const series of ofWorkloads.values()) series.remove(placementKey(subject));
     },
   };
 }

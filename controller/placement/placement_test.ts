@@ -9,7 +9,6 @@ import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import { createCaches, namedCaches } from "../caches.ts";
-import { placementRights } from "../rights.ts";
 import { connectPlacementAPI } from "./connect.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
 
@@ -94,21 +93,6 @@ Deno.test("createPlacement() decides about new pods only while it leads and has 
   await admit();
   assert.deepEqual(results, ["NoLeader", "LeaderUnsettled", "CopyBehind", "NoLeader"]);
   assert.deepEqual(warned, []);
-});
-
-Deno.test("placementRights() evicts and never deletes pods, and keeps to its own ConfigMaps", () => {
-  const rights = placementRights("mbcas-system");
-  const verbsOf = (resource: string): readonly string[] =>
-    rights.filter((one) => one.resource === resource).map(({ verb, subresource, namespace }) =>
-      [verb, subresource, namespace].filter(Boolean).join(" ")
-    );
-  assert.deepEqual(verbsOf("pods"), ["create eviction", "patch"]);
-  assert.deepEqual(verbsOf("configmaps"), [
-    "list mbcas-system",
-    "create mbcas-system",
-    "patch mbcas-system",
-    "delete mbcas-system",
-  ]);
 });
 
 Deno.test("connectPlacementAPI() labels its ConfigMaps", async () => {

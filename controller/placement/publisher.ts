@@ -184,8 +184,8 @@ async function write(
 type Entries = readonly (readonly [key: string, text: string])[];
 
 /**
- * The content of a ConfigMap, sorted; empty if placement concerns none of the workloads. What it has no room
- * for is left out: the pods, then workloads that are not concerned, the revisions, and the last workloads.
+ * The content of a ConfigMap, sorted; empty if placement concerns none of the workloads. To fit, it
+ * leaves out the pods, then workloads that are not concerned, the revisions, and the last workloads.
  */
 function publishedEntries(entries: Iterable<readonly [string, PublishedText]>): Entries {
   const sorted = [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));

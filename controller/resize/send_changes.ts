@@ -32,7 +32,7 @@ export interface RequestedChanges extends PodChanges {
 /** Why a pod is resized: the market's reason, the cause of a restore, or a recommendation. */
 export type ResizeCause = ChangeReason | "OptimizationApplied";
 
-/** What the server answered. */
+/** The server's answers. */
 export interface SentChanges {
   /** Those that it took. */
   readonly changes: readonly ResourceChange[];
@@ -62,7 +62,7 @@ export interface ResizeObserver {
   confirmed?(waitedMs: number): void;
 }
 
-/** What sends and reports changes. */
+/** Ports that send and report changes. */
 export interface ResizeContext {
   readonly resizer: PodResizer;
   /** @default {none} */

@@ -53,7 +53,7 @@ export interface RightsizingCopies {
   readonly policies: Informer<StoredPolicy>;
   /** By their namespaces. */
   readonly reports: Informer<RecommendationReport>;
-  /** What says which Deployment controls a pod. */
+  /** Maps pods to the Deployments that control them. */
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
@@ -98,9 +98,9 @@ export interface RightsizingAPI {
 const CORRECTIONS_LABEL = "optipod.io/corrections";
 const USAGE_LABEL = "optipod.io/usage-history";
 
-/** What the adapters work with. */
+/** Options of the adapters. */
 export interface RightsizingAPIOptions extends CacheOptions {
-  /** Of the installation. */
+  /** Namespace of the installation. */
   readonly namespace: string;
   readonly settings: () => ControllerSettings;
   readonly events: RightsizingEvents;

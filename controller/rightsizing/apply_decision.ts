@@ -40,7 +40,7 @@ export type TemplateObserver = (
   patch: { readonly kind: string; readonly outcome: string },
 ) => void;
 
-/** What changes pods and workloads. */
+/** Ports that change pods and workloads. */
 export interface Appliers extends ResizeContext {
   readonly workloads: WorkloadWriter;
   readonly templatePatched?: TemplateObserver | undefined;
@@ -48,7 +48,7 @@ export interface Appliers extends ResizeContext {
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 }
 
-/** What became of it. */
+/** The result of applying a decision. */
 export interface Applied {
   /** From now on in force, by container; absent: as before. */
   readonly inForce?: ReadonlyMap<string, Resources>;

@@ -45,7 +45,7 @@ const RECREATE = decisionFor("Recreate");
 
 interface ApplyChoice extends FactsChoice {
   readonly refusals?: Readonly<Record<string, ApiError>>;
-  /** Of the pods as they are; the user's own where absent. */
+  /** Limit of the pods as they are; the user's own where absent. */
   readonly marketLimit?: number;
 }
 
@@ -187,7 +187,7 @@ function usageOf(container: string, cpu: number[], memory: number[]): ContainerU
 
 const many = (value: number, count = 20): number[] => new Array(count).fill(value);
 
-/** Of a workload with container `app` and sidecar `proxy`. */
+/** Evaluates the answer for a workload with container `app` and sidecar `proxy`. */
 function evaluated(answer: UsageAnswer, readySinceMs?: number) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
   const { pods, workload } = rightsizingFacts({ containers });
@@ -243,7 +243,7 @@ pure("silentSource() misses metrics of pods that were Ready, and watched, for te
 
 const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
 
-/** What is done for pods of which `web-1` has what is in force and `web-2` the template's values. */
+/** The action for pods of which `web-1` has the values in force and `web-2` the template's. */
 function done(
   reason: RightsizingReason,
   { restOnly, ...choice }: FactsChoice & { readonly restOnly?: true } = {},
@@ -289,7 +289,7 @@ pure("retryResize() gives a straggler what is in force, in place only", () => {
     ["Cooldown", { pods: [late], nodes }, "NodePressure"],
     ["Cooldown", { pods: there }, undefined],
     ["Cooldown", { inForce: new Map() }, undefined],
-    // What stands in the template is left to a rollout.
+    // Values in the template are left to a rollout.
     ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
     ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
     ["Cooldown", { workload, strategy }, all],

@@ -5,12 +5,11 @@
  */
 import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import { unreadableMessages } from "../../shared/api/namespace.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import { isFinished, type Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ReplicaSet, Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
-import { isFinished } from "../../shared/resize/scope.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
 import type {
   RightsizedWorkload,
@@ -22,33 +21,6 @@ import type { Corrections } from "../../shared/rightsizing/recommend.ts";
 import type { Caches } from "../caches.ts";
 import type { CorrectionMemory } from "./corrections.ts";
 
-/** The caches of workloads. */
-export type WorkloadCaches = Pick<Caches, "deployments" | "statefulSets" | "daemonSets">;
-
-/** A map, since a pod may name any kind as its owner: `constructor`, too. */
-const CACHE_OF_KIND: ReadonlyMap<string, keyof WorkloadCaches> = new Map(
-  [
-    ["Deployment", "deployments"],
-    ["StatefulSet", "statefulSets"],
-    ["DaemonSet", "daemonSets"],
-  ] satisfies readonly (readonly [WorkloadKind, keyof WorkloadCaches])[],
-);
-
-/** The caches of all kinds of workloads. */
-export function workloadCaches(caches: WorkloadCaches): readonly Informer<Workload>[] {
-  return Array.from(CACHE_OF_KIND.values(), (name) => caches[name]);
-}
-
-/** The workload that is named; undefined also for other kinds. */
-export function cachedWorkload(
-  caches: WorkloadCaches,
-  namespace: string,
-  { kind, name }: WorkloadRef,
-): Workload | undefined {
-  const cache = CACHE_OF_KIND.get(kind);
-  return cache && caches[cache].get(`${namespace}/${name}`);
-}
-
 /** The caches of what bounds the values of a workload. */
 export type BoundCaches = Pick<
   Caches,
@@ -59,7 +31,7 @@ export type BoundCaches = Pick<
   | "nodes"
 >;
 
-/** What bounds the values of a workload, and a sentence for each object that can't be read. */
+/** Bounds of a workload's values, and a sentence for each object that can't be read. */
 export type WorkloadBounds = Pick<
   RightsizingFacts,
   "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
@@ -113,7 +85,7 @@ export interface ClusterFactsParts {
   readonly caches: FactCaches;
   readonly corrections: CorrectionMemory;
   readonly dryRun: () => boolean;
-  /** What the server serves. */
+  /** The server's features for resizing. */
   readonly served: () => Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
   readonly missingPermissions: (
     workload: RightsizedWorkload,

@@ -96,7 +96,7 @@ pure("podsOf() separates the workload's own pods, without those that end", () =>
   const pods: Pod[] = [
     web,
     { ...web, metadata: lonely },
-    // Of a ReplicaSet that was left over by a former Deployment of the name.
+    // A pod of a ReplicaSet that was left over by a former Deployment of the name.
     { ...web, metadata: { ...web.metadata, name: "web-former", owner: FORMER } },
     { ...workloadPod("web-2", []), phase: "Succeeded" },
     { ...web, metadata: { ...web.metadata, name: "web-3", terminating: true } },

@@ -34,7 +34,7 @@ export interface ObservedWorkload {
   readonly lastAppliedMs?: number;
 }
 
-/** What is kept of a workload: kills, and samples of its demand, the oldest first. */
+/** The kept state of a workload: kills, and samples of its demand, the oldest first. */
 export interface WorkloadCorrections {
   readonly kills: readonly SeenKill[];
   readonly samples: readonly DemandSample[];
@@ -55,11 +55,11 @@ export interface DemandSample {
   readonly wanted: ReadonlyMap<string, number>;
 }
 
-/** Of a workload in a window; of a day one every three minutes. */
+/** Samples of a workload in a window: one every three minutes in a day. */
 const MOST_SAMPLES = 480;
 /** Fewer samples make no share. */
 const LEAST_SAMPLES = 4;
-/** Of a workload, the latest are persisted: 15 kB of JSON. */
+/** Kills of a workload: the latest are persisted, in 15 kB of JSON. */
 const MOST_KILLS = 200;
 /** The kubelet reports whole seconds, rounded down: the kill was up to so much later, ms. */
 const REPORTED_WITHIN_MS = 1000;
@@ -210,7 +210,7 @@ function throttlingOf(
   }));
 }
 
-/** What the memory keeps, in ConfigMaps; nothing is read or written yet. */
+/** The kept corrections, in ConfigMaps; nothing is read or written yet. */
 export function createKeptCorrections(
   { store, clock, log }: {
     readonly store: CheckpointStore;

@@ -73,7 +73,7 @@ export interface AnnotationTarget {
   readonly record: WorkloadRecord | undefined;
 }
 
-/** Writes annotations that differ. What the server refuses is logged, and tried the next time. */
+/** Writes annotations that differ. A refused write is logged, and tried the next time. */
 export async function writeAnnotations(
   targets: readonly AnnotationTarget[],
   { workloads, permits, log }: {

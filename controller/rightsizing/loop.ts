@@ -13,6 +13,7 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { createPermits, type Permits } from "../../shared/control/permits.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
+import { within } from "../../shared/control/time_limit.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import {
@@ -21,10 +22,10 @@ import {
 } from "../../shared/rightsizing/build_policy_status.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { Caches } from "../caches.ts";
+import { type Caches, workloadCaches } from "../caches.ts";
 import type { RightsizingCopies } from "./api.ts";
-import { type ClusterFacts, workloadCaches } from "./cluster_facts.ts";
-import { policyInput, type RightsizingConfig } from "./config.ts";
+import type { ClusterFacts } from "./cluster_facts.ts";
+import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { emitCycleEvents, policyWarning } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { collectGarbage } from "./policies/garbage_collection.ts";
@@ -57,7 +58,7 @@ export interface RightsizingLoopParts
   readonly reports: ReportStore;
   readonly vpaPublisher: VPAPublisher;
   readonly events: RightsizingEvents;
-  readonly config: RightsizingConfig;
+  readonly settings: () => RightsizingSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -119,10 +120,10 @@ export async function runRightsizingLoop(
 }
 
 function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
-  const { caches, config, vpaPublisher: publisher } = parts;
+  const { caches, settings, vpaPublisher: publisher } = parts;
   const [reports, copy] = [caches.reports.all(), caches.verticalPodAutoscalers];
   const records = new RecordStore({ ...parts, reports, store: parts.reports, signal });
-  const permits = createPermits(() => config.workers);
+  const permits = createPermits(() => settings().rightsizingWorkers);
   return {
     ...{ ...parts, records, permits },
     cycles: new PolicyCycles({ ...parts, records, permits }),
@@ -131,7 +132,7 @@ function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
       ...parts,
       policies: caches.policies,
       workloads: () => allWorkloads(caches),
-      input: () => policyInput(caches.namespaces, config),
+      input: () => policyInput(caches.namespaces, settings()),
     }),
   };
 }
@@ -197,12 +198,12 @@ async function reconcilePolicy(
 
 /** Runs the cycle, emits its events and writes its records. */
 async function runCycle(
-  { caches, config, cycles, records, events, schedule }: Loop,
+  { caches, settings, cycles, records, events, schedule }: Loop,
   due: DueCycle,
 ): Promise<{ readonly outcome: CycleOutcome; readonly retryMs: number }> {
   const { policy, only, signal } = due;
   const outcome = await cycles.run(policy, {
-    ...policyInput(caches.namespaces, config),
+    ...policyInput(caches.namespaces, settings()),
     policies: [...caches.policies.all()],
     workloads: allWorkloads(caches),
     only,
@@ -215,7 +216,7 @@ async function runCycle(
 }
 
 async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<void> {
-  const { caches, clock, config, cycles, schedule, cluster } = loop;
+  const { caches, clock, settings, cycles, schedule, cluster } = loop;
   while (!signal.aborted) {
     await clock.sleep(GARBAGE_MS, signal);
     if (signal.aborted) return;
@@ -223,9 +224,9 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       Array.from(allWorkloads(caches), (one) => [workloadKey(one), one] as const),
     );
     await collectGarbage({
-      ...{ ...loop, ...policyInput(caches.namespaces, config), workloads },
+      ...{ ...loop, ...policyInput(caches.namespaces, settings()), workloads },
       policies: [...caches.policies.all()],
-      annotateWorkloads: config.annotateWorkloads,
+      annotateWorkloads: settings().annotateWorkloads,
       nowMs: clock.wall(),
       writer: loop.appliers.workloads,
     });
@@ -238,7 +239,7 @@ function* allWorkloads(caches: Caches): Iterable<Workload> {
   for (const cache of workloadCaches(caches)) yield* cache.all();
 }
 
-/** What the first cycle waits for, by a name for people. */
+/** The caches that the first cycle waits for, by a name for people. */
 function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
   // Without what bounds its values a workload would be changed against that.
   const { policies: _policies, leases: _leases, ...read } = caches;
@@ -247,11 +248,10 @@ function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<stri
 
 /** Caches that are waited for, and where a long wait is reported. */
 export interface DiscoveryParts
-  extends Pick<RightsizingLoopParts, "statuses" | "events" | "clock" | "log"> {
+  extends Pick<RightsizingLoopParts, "statuses" | "events" | "settings" | "clock" | "log"> {
   readonly policies: Pick<RightsizingCopies["policies"], "all" | "whenSynced">;
   /** By a name for people. */
   readonly copies: Readonly<Record<string, Synced>>;
-  readonly config: Pick<RightsizingConfig, "dryRun">;
 }
 
 /**
@@ -262,35 +262,24 @@ export async function awaitDiscovery(
   parts: DiscoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const all: Record<string, Synced> = { policies: parts.policies, ...parts.copies };
+  const { policies, copies, clock, log } = parts;
+  const all: Record<string, Synced> = { policies, ...copies };
   const missing = new Set(Object.keys(all));
-  const over = new AbortController();
-  const waits = Object.entries(all).map(async ([name, cache]) => {
-    if (await cache.whenSynced(signal)) missing.delete(name);
-  });
-  await Promise.all([
-    Promise.all(waits).finally(() => over.abort()),
-    reportMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
-  ]);
-  return missing.size === 0;
-}
-
-async function reportMissing(
-  parts: DiscoveryParts,
-  { missing, signal }: { readonly missing: ReadonlySet<string>; readonly signal: AbortSignal },
-): Promise<void> {
-  const { policies, clock, log } = parts;
+  const waits = Promise.all(
+    Object.entries(all).map(async ([name, cache]) => {
+      if (await cache.whenSynced(signal)) missing.delete(name);
+    }),
+  ).then(() => true);
   const reported = new Set<string>();
-  for (let waitedMs = REPORT_MISSING_MS;; waitedMs += REPORT_MISSING_MS) {
-    await clock.sleep(REPORT_MISSING_MS, signal);
-    if (signal.aborted) return;
+  const limit = { clock, ms: REPORT_MISSING_MS, late: () => false };
+  for (let waitedMs = limit.ms; !await within(() => waits, limit); waitedMs += limit.ms) {
     const what = [...missing].toSorted().join(", ");
-    if (waitedMs === REPORT_MISSING_MS) {
+    if (waitedMs === limit.ms) {
       log.warn("Caches are still missing: no workload is reconciled", { what });
     }
     const message = `the API server has not listed ${what} for ${waitedMs / 1000} s`;
     for (const policy of policies.all()) {
-      if (signal.aborted) return;
+      if (missing.size === 0 || signal.aborted) break;
       if (policy.spec === undefined || policy.spec.mode === "Disabled") continue;
       const version = `${policy.metadata.uid} ${policy.metadata.generation}`;
       if (reported.has(version)) continue;
@@ -298,12 +287,13 @@ async function reportMissing(
       await reportUndiscovered(policy, message, parts);
     }
   }
+  return missing.size === 0;
 }
 
 async function reportUndiscovered(
   policy: StoredPolicy,
   message: string,
-  { statuses, events, config, clock, log }: DiscoveryParts,
+  { statuses, events, settings, clock, log }: DiscoveryParts,
 ): Promise<void> {
   const problem = { reason: "DiscoveryFailed", message } as const;
   events.emit(policyWarning(policy, { event: problem.reason, ...problem }));
@@ -311,7 +301,7 @@ async function reportUndiscovered(
     nowMs: clock.wall(),
     generation: policy.metadata.generation,
     before: policy.status,
-    dryRun: config.dryRun,
+    dryRun: isDryRun(settings()),
     problem,
   });
   try {

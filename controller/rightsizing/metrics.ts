@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { Counter, Gauge, type Histogram, type Registry } from "prom-client";
-import { registerMetrics } from "../../adapters/registered_metrics.ts";
+import type { Registry } from "prom-client";
+import { ObjectSeries, registerMetrics, type Series } from "../../adapters/registered_metrics.ts";
 import { POLICY_METRICS, RIGHTSIZING_METRICS } from "../../shared/metrics/rightsizing_metrics.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import {
@@ -23,7 +23,7 @@ export interface PolicyName {
   readonly name: string;
 }
 
-/** What a cycle can fail with as a whole, before or after it had an outcome. */
+/** A failure of a cycle as a whole, before or after it had an outcome. */
 export type CycleFailure = "CycleFailed" | "StatusNotWritten";
 
 /** The end of a policy's cycle. */
@@ -44,55 +44,47 @@ export interface RightsizingObserver {
   policyGone?(policy: PolicyName): void;
 }
 
-/** A value of one series. */
-interface Sample {
-  /** Those beside the policy. */
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+/** Series of a policy, with the labels beside its own; undefined: a gauge stays as it is. */
+type PolicySeries = readonly Series[] | undefined;
 
-/**
- * The samples of each metric of policies at the end of a cycle: a gauge has the last ones, a counter
- * adds them up, a histogram observes them. Undefined: a gauge stays.
- */
-const SAMPLES = {
-  monitored: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
+/** The series of each metric of policies at the end of a cycle. */
+const SERIES: Readonly<
+  Record<keyof typeof POLICY_METRICS, (cycle: EndedCycle) => PolicySeries>
+> = {
+  monitored: (cycle) => matchedBy(cycle, (matched) => [[{}, matched.length]]),
   updated: (cycle) =>
     matchedBy(cycle, (matched) => [
-      { value: matched.filter(({ status }) => status === "Applied").length },
+      [{}, matched.filter(({ status }) => status === "Applied").length],
     ]),
   skipped: (cycle) => matchedBy(cycle, skippedByReason),
   recordUnwritten: (cycle) =>
-    matchedBy(cycle, () => [{ value: cycle.outcome?.unwritten === undefined ? 0 : 1 }]),
-  durations: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [{ value: tookMs / 1000 }],
-  errors: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
+    matchedBy(cycle, () => [[{}, cycle.outcome?.unwritten === undefined ? 0 : 1]]),
+  durations: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [[{}, tookMs / 1000]],
+  errors: (cycle) => errorsOf(cycle).map((error_type) => [{ error_type }, 1]),
   recommendations: ({ outcome }) =>
-    outcome && [{ value: outcome.reconciled.filter((one) => one.outcome.recommends).length }],
+    outcome && [[{}, outcome.reconciled.filter((one) => one.outcome.recommends).length]],
   applications: ({ outcome }) =>
     outcome?.reconciled.flatMap(({ outcome: { applied: method } }) =>
-      method === undefined ? [] : [{ labels: { method }, value: 1 }]
+      method === undefined ? [] : [[{ method }, 1]]
     ),
-} as const satisfies Record<
-  keyof typeof POLICY_METRICS,
-  (cycle: EndedCycle) => readonly Sample[] | undefined
->;
+};
 
 /** An aborted cycle has not seen all workloads: gauges stay. */
 function matchedBy(
   { outcome }: EndedCycle,
-  samples: (matched: CycleOutcome["matched"]) => readonly Sample[],
-): readonly Sample[] | undefined {
-  return outcome === undefined || outcome.aborted ? undefined : samples(outcome.matched);
+  series: (matched: CycleOutcome["matched"]) => readonly Series[],
+): PolicySeries {
+  return outcome === undefined || outcome.aborted ? undefined : series(outcome.matched);
 }
 
-function skippedByReason(matched: CycleOutcome["matched"]): readonly Sample[] {
+function skippedByReason(matched: CycleOutcome["matched"]): readonly Series[] {
   const reasons = matched.flatMap(({ status, reason = "" }) =>
     status === "Skipped" || status === "Error" ? [knownReason(reason)] : []
   );
-  return Array.from(Map.groupBy(reasons, (reason) => reason), ([reason, all]) => ({
-    labels: { reason },
-    value: all.length,
-  }));
+  return Array.from(
+    Map.groupBy(reasons, (reason) => reason),
+    ([reason, all]) => [{ reason }, all.length],
+  );
 }
 
 function errorsOf({ outcome, error }: EndedCycle): readonly string[] {
@@ -120,63 +112,25 @@ function knownReason(reason: string): string {
 /** Puts the metrics into the registry; they change by what the observer is called with. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
   const registered = registerMetrics(registry, POLICY_METRICS);
-  const ofPolicies = Object.entries(SAMPLES).map(([key, samples]) =>
-    new PolicySeries(registered[key as keyof typeof SAMPLES], samples)
-  );
+  const ofPolicies = Object.entries(SERIES).map(([key, seriesOf]) => ({
+    seriesOf,
+    kept: new ObjectSeries(registered[key as keyof typeof SERIES]),
+  }));
   const { collections, patches } = registerMetrics(registry, RIGHTSIZING_METRICS);
   return {
-    cycleEnded(policy, cycle) {
-      for (const series of ofPolicies) series.observe(policy, cycle);
+    cycleEnded({ namespace, name: policy }, cycle) {
+      for (const { seriesOf, kept } of ofPolicies) {
+        const series = seriesOf(cycle)?.map(([labels, value]): Series => [
+          { namespace, policy, ...labels },
+          value,
+        ]);
+        if (series !== undefined) kept.observe(`${namespace}/${policy}`, series);
+      }
     },
     collected: (provider, tookMs) => collections.observe({ provider }, tookMs / 1000),
     templatePatched: (patch) => patches.inc(patch),
-    policyGone(policy) {
-      for (const series of ofPolicies) series.remove(policy);
+    policyGone({ namespace, name }) {
+      for (const { kept } of ofPolicies) kept.remove(`${namespace}/${name}`);
     },
   };
-}
-
-/** The series of one metric. */
-class PolicySeries {
-  readonly #metric: Gauge | Counter | Histogram;
-  readonly #samples: (cycle: EndedCycle) => readonly Sample[] | undefined;
-  /** By policy: labels of its series, as JSON. */
-  readonly #known = new Map<string, Set<string>>();
-
-  constructor(
-    metric: Gauge | Counter | Histogram,
-    samples: (cycle: EndedCycle) => readonly Sample[] | undefined,
-  ) {
-    this.#metric = metric;
-    this.#samples = samples;
-  }
-
-  observe({ namespace, name }: PolicyName, cycle: EndedCycle): void {
-    const found = this.#samples(cycle)?.map(({ labels, value }) => ({
-      labels: { namespace, policy: name, ...labels },
-      value,
-    }));
-    if (found === undefined) return;
-    const metric = this.#metric;
-    for (const { labels, value } of found) {
-      if (metric instanceof Gauge) metric.set(labels, value);
-      else if (metric instanceof Counter) metric.inc(labels, value);
-      else metric.observe(labels, value);
-    }
-    const present = new Set(found.map(({ labels }) => JSON.stringify(labels)));
-    const before = this.#known.get(`${namespace}/${name}`) ?? new Set();
-    const isGauge = metric instanceof Gauge;
-    if (isGauge) this.#removeSeries(before.difference(present));
-    this.#known.set(`${namespace}/${name}`, isGauge ? present : present.union(before));
-  }
-
-  /** Deletes the policy's series. */
-  remove({ namespace, name }: PolicyName): void {
-    this.#removeSeries(this.#known.get(`${namespace}/${name}`) ?? new Set());
-    this.#known.delete(`${namespace}/${name}`);
-  }
-
-  #removeSeries(series: ReadonlySet<string>): void {
-    for (const labels of series) this.#metric.remove(JSON.parse(labels));
-  }
 }

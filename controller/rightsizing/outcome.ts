@@ -58,7 +58,7 @@ export interface ReconcileOutcome {
   readonly events: readonly WorkloadEvent[];
   /** Whether there is a new recommendation; otherwise the record keeps an older one. */
   readonly recommends: boolean;
-  /** What a write failed with. */
+  /** The failure of a write. */
   readonly failure?: ApplyFailure;
   /** The way in which a new recommendation was applied. */
   readonly applied?: ApplyDecision["method"];
@@ -155,7 +155,7 @@ export function reportApplied(
     ...(isNew && method === "Recreate" &&
       { template: templateWith(wanted, recommended.template ?? []) }),
   };
-  // What was cut is reported once it has been done.
+  // Cuts are reported once the change has been made.
   const outcome = failure === undefined
     ? decisionEvents(decision, { isThere: true })
     : failureEvents(failure);
@@ -204,7 +204,7 @@ export function mayChange({ policy, dryRun }: RightsizingFacts): boolean {
   return policy.mode === "Auto" && !dryRun;
 }
 
-/** What was applied and is near enough to what can be had is not skipped. */
+/** True where the values in force are near enough to the possible ones: such a workload is not skipped. */
 function isThere({ decision, facts }: Evaluation): boolean {
   return decision.outcome === "hold" && decision.restOnly === true && facts.inForce.size > 0;
 }
@@ -254,7 +254,7 @@ export function unrecordedEvents(unrecorded: WantedResources): readonly Workload
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 
-/** What there was enough for so long ago counts at least, ms. */
+/** The least time for which samples that were enough earlier count, ms. */
 const LEAST_PATIENCE_MS = 3_600_000;
 
 /**
@@ -280,7 +280,7 @@ export function lacksSamplesBriefly(
   return ownContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
 }
 
-/** What kubelets say of a resize that they have not done, all pods together. */
+/** The kubelets' conditions on unfinished resizes, all pods together. */
 export interface UnfinishedResizes {
   /** The worst: what will never be done comes before what has failed, and that before what waits. */
   readonly reason: EnforcementReason;

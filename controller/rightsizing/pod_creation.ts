@@ -7,10 +7,19 @@ import { madeSubject } from "../../shared/resize/inputs/subject.ts";
 import { parseTemplate } from "../../adapters/kube/kinds/workloads.ts";
 import { parseOwner } from "../../adapters/kube/kinds/pods.ts";
 import type { RawObject, RawPodSpec } from "../../adapters/kube/kinds/raw_objects.ts";
-import { byResource } from "../../shared/resize/inputs/resources.ts";
-import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../../shared/api/pod.ts";
+import { byResource, hasAmounts, RESOURCE_SIDES } from "../../shared/resize/inputs/resources.ts";
+import { containerResources } from "../../shared/resize/patch.ts";
+import { isMembers } from "../../shared/members.ts";
+import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type Resources,
+  withResources,
+} from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { WorkloadRef } from "../../shared/api/workload.ts";
+import type { PodTemplate, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { defined } from "../../shared/defined.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
@@ -23,14 +32,9 @@ import {
 } from "../../shared/rightsizing/workload_record.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
-import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  type BoundCaches,
-  cachedWorkload,
-  workloadBounds,
-  type WorkloadCaches,
-} from "./cluster_facts.ts";
+import { type WorkloadCaches, workloadOf } from "../caches.ts";
+import { type BoundCaches, workloadBounds } from "./cluster_facts.ts";
 
 /** Where values in force, and what bounds them, are read. */
 export interface PodCreationParts {
@@ -54,6 +58,14 @@ export type CreationValues = (
 ) => ValuesOfPod | undefined;
 
 type SentRawPod = Pick<RawObject<RawPodSpec>, "metadata" | "spec">;
+
+/** A pod that is to be created. */
+export interface CreatedPod {
+  /** `spec.containers` as they were sent. */
+  readonly raw: readonly { readonly resources?: unknown }[];
+  /** The same as they are read, without the server's defaults; sidecars stand behind them. */
+  readonly template: PodTemplate;
+}
 
 /** A mutator of new pods of workloads; it leaves other objects and pods alone. */
 export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
@@ -113,12 +125,12 @@ export function createCreationValues(
     if (record === undefined || record.inForce.length === 0) return undefined;
     const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;
-    const found = cachedWorkload(caches, namespace, ref);
+    const found = workloadOf(caches, { namespace, refs: [ref] });
     const workload = found && rightsizedWorkload(found);
     if (workload === undefined || !bounding.every(({ synced }) => synced)) return undefined;
     const bounds = workloadBounds(caches, { workload, pods: [] });
     if (bounds.unreadable.length > 0) return undefined;
-    const { inForce, usage = [] } = record;
+    const { usage = [] } = record;
     const memoryPeaks = new Map(
       usage.flatMap(({ container, memory }) =>
         memory === undefined ? [] : [[container, memory.max] as const]
@@ -130,11 +142,25 @@ export function createCreationValues(
         ...{ containers, initContainers },
         ...(podLevel && { podLevel }),
       };
+      const inForce = record.inForce.map((one) => withoutBareLimits(one, containers));
       const written = writtenIn(containers, { inForce, template: workload.template.containers });
       const facts = { ...bounds, workload: { ...workload, template }, policy, memoryPeaks };
       return countingValues(inForce, facts, { written }).values;
     };
   };
+}
+
+/** Without limits where there is no request: the server would take such a limit for one. */
+function withoutBareLimits(
+  { cpuLimit, memoryLimit, ...values }: ValuesInForce,
+  containers: readonly PodContainer[],
+): ValuesInForce {
+  const { requests } = containers.find(({ name }) => name === values.container) ?? NO_RESOURCES;
+  const limits = {
+    cpuLimit: (values.cpu ?? requests.cpu) === undefined ? undefined : cpuLimit,
+    memoryLimit: (values.memory ?? requests.memory) === undefined ? undefined : memoryLimit,
+  };
+  return { ...values, ...defined(limits) };
 }
 
 /**
@@ -162,4 +188,50 @@ function writtenIn(
       );
     return { ...container, requests: written("requests"), limits: written("limits") };
   });
+}
+
+/**
+ * The steps that give the pod these values by container name. Init containers and sidecars stay as they
+ * are. No steps where it has the values already.
+ */
+export function podCreationPatch(
+  { raw, template }: CreatedPod,
+  values: ReadonlyMap<string, Resources>,
+): readonly JSONPatchOperation[] {
+  const { containers } = madeSubject(template, { name: "", count: 1 });
+  return containers.slice(0, raw.length).flatMap((present, index) => {
+    const after = withResources(present, values.get(present.name) ?? NO_RESOURCES);
+    const fields = changedFields(present, after, template.containers[index] ?? NO_RESOURCES);
+    if (!hasAmounts(fields)) return [];
+    const { resources } = containerResources({ name: present.name, ...fields });
+    return stepsBelow(`/spec/containers/${index}/resources`, raw[index]?.resources, resources);
+  });
+}
+
+/**
+ * Both halves of each pair that differs, as far as they are not written in the pod yet: a request that has
+ * only been the default for its limit would follow that.
+ */
+function changedFields(present: Resources, after: Resources, written: Resources): Resources {
+  const of = (side: keyof Resources) =>
+    byResource((name) => {
+      const isSame = RESOURCE_SIDES.every((one) => present[one][name] === after[one][name]);
+      const amount = after[side][name];
+      return isSame || amount === written[side][name] ? undefined : amount;
+    });
+  return { requests: of("requests"), limits: of("limits") };
+}
+
+/** A step adds what is not there with all that is below it; what is there is replaced one by one. */
+function stepsBelow(path: string, present: unknown, value: object): readonly JSONPatchOperation[] {
+  if (!isMembers(present)) return [{ op: "add", path, value }];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
+    typeof member === "object" && member !== null
+      ? stepsBelow(`${path}/${name}`, present[name], member)
+      : [{
+        op: Object.hasOwn(present, name) ? "replace" as const : "add" as const,
+        path: `${path}/${name}`,
+        value: member,
+      }]
+  );
 }

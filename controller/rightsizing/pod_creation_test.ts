@@ -1,21 +1,30 @@
+import fc from "fast-check";
 import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { reportParts } from "../../shared/rightsizing/reports.ts";
-import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import {
+  amountsOfResources,
+  type ValuesInForce,
+  type WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
 import {
   autoPolicy,
   bareContainer,
   MI,
   rightsizingFacts,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
+import { withDefaultRequests } from "../../shared/resize/inputs/resources.ts";
 import { createCreationValues, createPodCreationMutator } from "./pod_creation.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
+import { applyJSONPatch, type JSONPatchOperation } from "../../shared/admission/json_patch.ts";
 import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,
@@ -57,7 +66,7 @@ function report(
 
 interface Choice {
   readonly dryRun?: boolean;
-  /** Of the workload, as the cache has it. */
+  /** Containers of the workload's template, as the cache has it. */
   readonly template?: readonly PodContainer[];
   readonly hpas?: readonly HorizontalPodAutoscaler[];
   readonly vpas?: readonly VerticalPodAutoscaler[];
@@ -109,7 +118,7 @@ function valuesWith(
     },
     dryRun: () => dryRun,
   });
-  /** What a pod with these values is given. */
+  /** The values given to a pod that is sent with these. */
   const given = (sent: Resources = TEMPLATE): unknown =>
     values("shop", WEB)?.({ containers: [bareContainer("app", sent)], initContainers: [] })
       .get("app");
@@ -263,4 +272,127 @@ pure("createPodCreationMutator() leaves all else alone", async () => {
   for (const other of [...requests, ...pods.map((one) => request(one))]) {
     assert.equal(await mutator.mutate(other, signal), undefined);
   }
+});
+
+const sized = (...containers: readonly object[]) => ({ spec: { containers } });
+
+/** The steps for a pod of the Deployment of which these values are in force, bounded by nothing. */
+async function stepsWith(
+  { spec }: { readonly spec: object },
+  inForce: readonly ValuesInForce[],
+): Promise<readonly JSONPatchOperation[]> {
+  const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
+  const { reports, values } = valuesWith(
+    autoPolicy({ updateRequestsOnly: false }, { bounds: { cpu: any, memory: any } }),
+  );
+  reports[0] = report(inForce);
+  const { mutate } = createPodCreationMutator(values);
+  return (await mutate(request({ ...podOf(REPLICA_SET), spec }), signal))?.patch ?? [];
+}
+
+/** The steps for `app`: `replace 1/requests/cpu 150m`, by place of the container and the path below. */
+async function stepsFor(pod: { readonly spec: object }, app: Partial<Resources>) {
+  const values = amountsOfResources({ requests: {}, limits: {}, ...app });
+  const steps = await stepsWith(pod, [{ container: "app", ...values }]);
+  return steps.map((step) => {
+    const value = "value" in step ? step.value : undefined;
+    const below = step.path.replace("/spec/containers/", "").replace("resources/", "");
+    return `${step.op} ${below} ${typeof value === "string" ? value : JSON.stringify(value)}`;
+  });
+}
+
+const burstable = {
+  name: "app",
+  image: "app:1",
+  resources: { requests: { cpu: "100m" }, limits: { cpu: "0.2", memory: "128Mi" } },
+};
+const open = { name: "log", resources: { requests: { cpu: "1m" } } };
+const bare = { name: "app" };
+
+pure("createPodCreationMutator() adds or replaces values, and keeps the QoS class", async () => {
+  const { requests: _none, ...limits } = burstable.resources;
+  const asked = { requests: { cpu: 150, memory: 96 * MI } };
+  const quantities = '{"cpu":"150m","memory":"96Mi"}';
+  const same = { cpu: "200m", memory: "128Mi" };
+  const guaranteed = sized({ name: "app", resources: { requests: same, limits: same } });
+  const defaulted = sized({ name: "app", resources: { limits: { memory: "64Mi" } } }, open);
+  const core = sized({ name: "app", resources: { requests: { cpu: "1" } } });
+  const podLevel = (cpu: string) => ({
+    spec: { containers: [burstable], resources: { requests: { cpu } } },
+  });
+  const rows: readonly (readonly [
+    pod: { readonly spec: object },
+    app: Partial<Resources>,
+    steps: readonly string[],
+  ])[] = [
+    [sized({ name: "log" }, burstable), asked, [
+      "replace 1/requests/cpu 150m",
+      "add 1/requests/memory 96Mi",
+    ]],
+    [sized({ ...burstable, resources: limits }, open), asked, [`add 0/requests ${quantities}`]],
+    [sized(bare, open), asked, [`add 0/resources {"requests":${quantities}}`]],
+    // The values are the same, however they are written.
+    [sized(burstable), { requests: { cpu: 100 }, limits: { cpu: 200, memory: 128 * MI } }, []],
+    [sized(burstable), {}, []],
+    [sized(open), asked, []],
+    // Its memory request is its limit, so that a CPU request at the limit would make it Guaranteed.
+    [sized(burstable), { requests: { cpu: 900 } }, ["replace 0/requests/cpu 199m"]],
+    [sized(bare), { requests: { cpu: 900 } }, []],
+    // Both halves in a Guaranteed pod, or neither.
+    [guaranteed, { requests: { cpu: 100 } }, []],
+    [
+      guaranteed,
+      { requests: { cpu: 100 }, limits: { cpu: 120 } },
+      ["replace 0/requests/cpu 100m", "replace 0/limits/cpu 100m"],
+    ],
+    // A request that has only been the default for its limit is written down.
+    [
+      defaulted,
+      { requests: { memory: 64 * MI }, limits: { memory: 128 * MI } },
+      ['add 0/requests {"memory":"64Mi"}', "replace 0/limits/memory 128Mi"],
+    ],
+    [defaulted, { requests: { memory: 64 * MI } }, []],
+    [podLevel("120m"), { requests: { cpu: 150 } }, []],
+    [podLevel("150m"), { requests: { cpu: 150 } }, ["replace 0/requests/cpu 150m"]],
+    // The server would take a limit for the request where there is none.
+    [sized(bare), { limits: { cpu: 1000, memory: MI } }, []],
+    [core, { limits: { memory: MI } }, []],
+    [core, { limits: { cpu: 2000 } }, ['add 0/limits {"cpu":"2"}']],
+  ];
+  for (const [index, [pod, app, steps]] of rows.entries()) {
+    assert.deepEqual(await stepsFor(pod, app), steps, `${index}`);
+  }
+});
+
+pure("createPodCreationMutator() keeps class, limits and init containers of any pod", async () => {
+  const amount = fc.integer({ min: 1, max: 50 });
+  const amounts = fc.record({ cpu: amount.map((cores) => cores * 1000), memory: amount }, {
+    requiredKeys: [],
+  });
+  const value = fc.record({ requests: amounts, limits: amounts });
+  const values = fc.dictionary(fc.constantFrom("c0", "c1", "c2", "i0", "i1"), value)
+    .map((all) =>
+      Object.entries(all).map(([container, one]) => ({ container, ...amountsOfResources(one) }))
+    );
+  const all = (pod: unknown) => {
+    const { containers, initContainers } = createdPod(pod).template;
+    return [...containers, ...initContainers].map(withDefaultRequests);
+  };
+  let changed = 0;
+  await fc.assert(fc.asyncProperty(anySentPod, values, async (pod, asked) => {
+    const before = JSON.stringify(pod);
+    const steps = await stepsWith(pod, asked);
+    changed += steps.length;
+    const after = applyJSONPatch(pod, steps) as typeof pod;
+    assert.equal(JSON.stringify(pod), before);
+    assert.equal(qosClassOf(all(after)), qosClassOf(all(pod)));
+    assert.deepEqual(after.spec.initContainers, pod.spec.initContainers);
+    for (const { requests, limits } of all(after)) {
+      assert.ok((requests.cpu ?? 0) <= (limits.cpu ?? Infinity));
+      assert.ok((requests.memory ?? 0) <= (limits.memory ?? Infinity));
+    }
+    const again = await stepsWith(after, asked);
+    assert.deepEqual(again, [], "a second time there is nothing to do");
+  }));
+  assert.ok(changed > 100, `${changed}`);
 });

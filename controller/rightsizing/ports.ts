@@ -25,7 +25,7 @@ export interface UsageWindow {
   readonly toMs: number;
 }
 
-/** What is asked of a source. */
+/** A question to a source. */
 export interface UsageQuestion {
   readonly namespace: string;
   readonly workload: WorkloadIdentity;
@@ -71,7 +71,7 @@ export interface UsageSource {
   usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
 }
 
-/** What sources are connected with. */
+/** Settings and logins for connecting sources. */
 export interface UsageConnections<Settings> {
   /** The present values; those that may change are read for each question. */
   readonly settings: () => Settings;

@@ -192,7 +192,7 @@ function evaluate(
   };
 }
 
-/** What usage recommends, and the figures of it that are reported. */
+/** The recommendations by usage, and the reported figures of it. */
 export interface LearnedFacts
   extends Pick<RightsizingFacts, "recommendations" | "samples" | "memoryPeaks"> {
   readonly usage: readonly UsageSummary[];
@@ -218,7 +218,7 @@ export function learnUsage(
   const usages = [...answer.usage.values()];
   return {
     recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
-    // Of the resource that has fewer.
+    // Count for the resource that has fewer samples.
     samples: new Map(containers.map((name) => {
       const { cpu, memory } = answer.usage.get(name) ?? {};
       return [name, Math.min(cpu?.count ?? 0, memory?.count ?? 0)];

@@ -38,7 +38,7 @@ interface PassChoice extends FactsChoice {
   readonly takesMs?: number;
   /** @default {"Auto"} */
   readonly mode?: PolicySpec["mode"];
-  /** Of another workload of the namespace. @default none */
+  /** Names of another workload's pods in the namespace. @default none */
   readonly unmanaged?: readonly string[];
 }
 
@@ -322,7 +322,7 @@ pure("unfinishedResizes() has the worst resize condition, and counts pods", () =
     of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
     /^ResizeError: 2 pods, web-1/,
   );
-  // Of an older spec.
+  // A condition of an older spec does not count.
   assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
 });
 

@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from "../../tests/fixtures/rightsizing/default_settings.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
@@ -108,7 +109,7 @@ async function undiscovered(): Promise<string> {
     copies: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
     statuses: { writeStatus: () => Promise.resolve("2") },
     events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
-    config: { dryRun: false },
+    settings: () => DEFAULT_SETTINGS,
     clock,
     log: silentLog,
   }, end.signal);

@@ -14,7 +14,7 @@ import type { AllocationStore } from "../../shared/api/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { ClusterFacts, type ClusterFactsParts } from "./cluster_facts.ts";
-import { policyInput, type RightsizingConfig } from "./config.ts";
+import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
 import type { RightsizingObserver } from "./metrics.ts";
@@ -29,7 +29,7 @@ export interface RightsizingParts extends Pick<ClusterFactsParts, "served"> {
   readonly caches: Caches;
   readonly copies: RightsizingCopies;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
-  readonly config: RightsizingConfig;
+  readonly settings: () => RightsizingSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -58,11 +58,11 @@ export async function keepRightsizing(parts: RightsizingParts, signal: AbortSign
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { api, caches, copies, config, observer, clock, random, log } = parts;
+  const { api, caches, copies, settings, observer, clock, random, log } = parts;
   const owners = createSampledPods({
     caches,
     ...copies,
-    input: () => policyInput(caches.namespaces, config),
+    input: () => policyInput(caches.namespaces, settings()),
   });
   const sources = api.usage(owners, observer?.collected);
   const kept = createKeptCorrections({ store: api.correctionStore, clock, log });
@@ -75,12 +75,12 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   // Where the account may not read it, the memory begins empty.
   const loading = kept.load(term, { emptyIfForbidden: true });
   const loop = runRightsizingLoop({
-    ...{ sources, config, clock, random, log, observer },
+    ...{ sources, settings, clock, random, log, observer },
     caches: { ...caches, ...copies },
     cluster: new ClusterFacts({
       caches: { ...caches, ...copies },
       corrections: new CorrectionMemory(kept),
-      dryRun: () => config.dryRun,
+      dryRun: () => isDryRun(settings()),
       served: parts.served,
       missingPermissions: permissions.missing,
     }),

@@ -13,7 +13,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
 import { connectRightsizingAPI } from "./api.ts";
-import { rightsizingConfig } from "./config.ts";
+import { isDryRun, policyNamespacesOf } from "./config.ts";
 import { RIGHTSIZING_SETTINGS } from "./settings.ts";
 import { customSourceTableKind } from "./sources/custom_usage.ts";
 
@@ -74,31 +74,25 @@ function typed(...args: readonly string[]): SettingSources {
   return { flags: command.flags };
 }
 
-test("rightsizingConfig() has the documented defaults, follows the settings, and either dry-run is one", () => {
-  let values = valuesOf({});
-  const config = rightsizingConfig(() => values);
-  assert.equal(values.rightsizing, false);
-  assert.deepEqual({ ...config }, {
-    dryRun: false,
-    policyNamespaces: ["mbcas-system"],
-    annotateWorkloads: false,
-    workers: 10,
-    sampler: { intervalMs: 30_000, size: 16 },
-  });
+test("CONTROLLER_SETTINGS have the documented defaults of rightsizing, and either dry-run is one", () => {
+  const read = (sources: SettingSources) => {
+    const values = valuesOf(sources);
+    const { annotateWorkloads, rightsizingWorkers, samplerInterval, samplerSize } = values;
+    return [
+      values.rightsizing,
+      isDryRun(values),
+      policyNamespacesOf(values),
+      ...[annotateWorkloads, rightsizingWorkers, samplerInterval, samplerSize],
+    ];
+  };
+  assert.deepEqual(read({}), [false, false, ["mbcas-system"], false, 10, 30_000, 16]);
   const text = "rightsizing:\n  enabled: on\n  workers: 3\n  annotateWorkloads: true\n" +
     "  policyNamespaces: [platform, teams]\n  samplerInterval: 45s\n  samplerSize: 32\n";
-  values = valuesOf({ file: file(text) });
-  assert.equal(values.rightsizing, true);
-  assert.deepEqual({ ...config }, {
-    dryRun: false,
-    policyNamespaces: ["platform", "teams"],
-    annotateWorkloads: true,
-    workers: 3,
-    sampler: { intervalMs: 45_000, size: 32 },
-  });
+  const all = [true, false, ["platform", "teams"], true, 3, 45_000, 32];
+  assert.deepEqual(read({ file: file(text) }), all);
   for (const section of ["controller", "rightsizing"]) {
-    values = valuesOf({ file: file(`${section}: {dryRun: true}`) });
-    assert.equal(config.dryRun, true, section);
+    const values = valuesOf({ file: file(`${section}: {dryRun: true}`) });
+    assert.equal(isDryRun(values), true, section);
     // That of rightsizing leaves the market alone.
     assert.equal(values.dryRun, section === "controller");
   }

@@ -60,7 +60,7 @@ export class RecordStore {
   readonly #all = new Map<string, NamespaceRecords>();
   /** Namespaces with changes. */
   readonly #changed = new Set<string>();
-  /** Of those, where values were applied. */
+  /** Namespaces among those where values were applied. */
   readonly #applied = new Set<string>();
   #isFailing = false;
   #last: Promise<unknown> = Promise.resolve();

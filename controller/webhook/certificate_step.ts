@@ -29,15 +29,15 @@ const BACKDATED_MS = HOUR_MS;
 /** The part of its life after which a certificate is renewed. */
 const RENEWED_AFTER = 2 / 3;
 
-/** What to make: a new authority comes with a new certificate for the server. */
+/** The certificate to make: a new authority comes with a new certificate for the server. */
 export interface CertificateStep {
   readonly make: "authority" | "serving";
   readonly why: string;
 }
 
 /**
- * What to make for a server with these names; undefined: nothing. A certificate that begins in the future is
- * of a former leader with a clock ahead of ours: it stays.
+ * The certificate to make for a server with these names; undefined: none. A certificate that begins in
+ * the future is of a former leader with a clock ahead of ours: it stays.
  */
 export function certificateStep(
   stored: StoredPairs | { readonly fault: string } | undefined,

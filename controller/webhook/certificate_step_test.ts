@@ -40,7 +40,7 @@ function pairs(authority: Validity, serving: Validity, names = NAMES): StoredPai
 const LONG = lifeFrom(START_MS, AUTHORITY_LIFE_MS);
 const SHORT = lifeFrom(START_MS, SERVING_LIFE_MS);
 
-/** What to make so long after the start, and why. */
+/** The certificate to make so long after the start, and why. */
 function step(stored: StoredPairs | { readonly fault: string } | undefined, afterMs = 0): string {
   const next = certificateStep(stored, { names: NAMES, nowMs: START_MS + afterMs });
   return next === undefined ? "nothing" : `${next.make}: ${next.why}`;

@@ -152,7 +152,7 @@ Deno.test("connectWebhook() asks its mutators about new pods, with the certifica
       assert.equal(status, 200);
       const { response } = JSON.parse(text);
       assert.deepEqual(JSON.parse(atob(response.patch)), patch);
-      // Of workloads, and where Spotalis had it.
+      // The path for workloads, and the one of Spotalis.
       assert.equal((await client.post(REVIEW, "/mutate/workloads")).status, 200);
       assert.equal((await client.post(REVIEW, "/mutate")).status, 200);
       assert.equal((await client.post(REVIEW, "/mutate/nodes")).status, 404);

@@ -12,7 +12,7 @@ import { runWebhook } from "./connect_webhook.ts";
 const { maker, reader } = createPaperCertificates();
 const SERVING = await maker.makeAuthority({ name: "ca", notBeforeMs: 0, notAfterMs: 1 });
 
-/** What is logged of files that are read once. */
+/** The warning about files that are read once. */
 async function warningOf(files: KeyedCertificate): Promise<string> {
   const end = new AbortController();
   const warned: string[] = [];

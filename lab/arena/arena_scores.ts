@@ -51,7 +51,7 @@ export interface ArenaScores extends RunScores {
   readonly stepsUnconverged?: number;
 }
 
-/** What is known of the load of the scene's pods. */
+/** Changes of the load that are known for the scene's pods. */
 export interface KnownLoad {
   /** Raises that reactions are measured from; without them, bursts are looked for. */
   readonly bursts?: readonly LevelChange[];

@@ -132,7 +132,7 @@ pure("drainTime() lasts until no more is open than comes in a period, or was ope
 });
 
 pure("largestEnvy() is the share of demand that a pod would get of the other's CPU", () => {
-  // What each got and wanted in two minutes, and its weight.
+  // CPU that each pod got and wanted in two minutes, and its weight.
   const cases: readonly [pods: readonly [number, number, number?][], envy: number][] = [
     // With 600 m in place of its 400 m the first would have a fifth of its 1000 m more.
     [[[400, 1000], [600, 1000]], 0.2],
@@ -199,7 +199,7 @@ pure("algorithmOutcome() takes medians and spread over the seeds", () => {
   assert.equal(made.most.coresAllocated, 3);
   assert.equal(made.sloHeld, true);
   assert.equal(made.sloHeldShare, 2 / 3);
-  // Of the seeds that have it.
+  // The median of the seeds that have a reaction.
   assert.equal(made.median.reactionMsMedian, 600);
   assert.equal(made.median.convergeS, undefined);
 });

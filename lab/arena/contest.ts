@@ -26,20 +26,20 @@ import { sceneNode } from "../simulation/market_cluster.ts";
 import { oracleLimits, type OraclePod } from "../simulation/oracle/oracle_rival.ts";
 import { podOnNode } from "../simulation/running_pod.ts";
 
-/** What is to be played; plain data. */
+/** Entries to play on one stage with one seed; plain data. */
 export interface Contest {
   /** Index of the stage among those of the arena. */
   readonly stage: number;
   readonly seed: number;
   /** Played in this order. Those that need the cores of CoAllocator come after it. */
   readonly entries: readonly Entry[];
-  /** What the oracle needs to know. */
+  /** Options of the oracle, if it takes part. */
   readonly oracle?: PlayOracleOptions;
   /** Whether series are kept, as means of 1 s. */
   readonly keepSeries: boolean;
 }
 
-/** What became of one entry; plain data. */
+/** The result of one entry; plain data. */
 export interface Played extends Entry {
   readonly scores: ArenaScores;
   readonly record?: RunRecord;
@@ -147,7 +147,7 @@ function withoutNeighbour(scene: Scene): Scene {
   return { ...scene, pods: scene.pods.filter(({ name }) => victims.includes(name)) };
 }
 
-/** What the oracle is asked for. */
+/** The bounds of the oracle's plan. */
 export interface PlayOracleOptions {
   /** No request may wait longer than this beyond its own work, ms, while the node is not short. */
   readonly sloMs: number;

@@ -11,7 +11,7 @@ import { withBursts } from "../simulation/trace_shape.ts";
 import { levelChanges } from "./measures.ts";
 import { traceScene } from "./trace_scene.ts";
 
-/** What algorithms are played on, and what their runs are scored with. */
+/** A scene for the algorithms, and the load's changes by which their runs are scored. */
 export interface ArenaScene extends KnownLoad {
   readonly scene: Scene;
 }

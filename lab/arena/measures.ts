@@ -87,7 +87,7 @@ export function drainTime(
 
 const PRESSURE_WINDOW_S = 60;
 
-/** What envy is read from. */
+/** The series of a pod from which envy is computed. */
 export type EnvyInput = Pick<PodSeries, "usage" | "demand" | "weight">;
 
 /**
@@ -168,7 +168,7 @@ export function someAvg10(waited: Float32Array, stepS: number): Float64Array {
   return averages;
 }
 
-/** What a burst asks for is its mean over its first seconds, as in `bursts.ts`. */
+/** Seconds at a burst's beginning with the mean that it asks for, as in `bursts.ts`. */
 const WANTED_S = 2;
 /** Moments closer than this share of a step are one. */
 const SLACK = 1e-6;

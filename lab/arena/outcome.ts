@@ -1,5 +1,5 @@
 /**
- * What one algorithm reached in one scene.
+ * The outcome of one algorithm in one scene.
  *
  * @module
  */

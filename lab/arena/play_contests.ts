@@ -1,5 +1,5 @@
 /**
- * Plays many contests, here or spread over workers. What comes of it does not depend on where.
+ * Plays many contests, here or spread over workers. The results do not depend on where.
  *
  * @module
  */
@@ -13,12 +13,12 @@ export interface ContestPlayer {
   close(): void;
 }
 
-/** What is sent to a worker: first the stages, then contests one by one. */
+/** A message to a worker: first the stages, then contests one by one. */
 export type ToWorker =
   | { readonly kind: "stages"; readonly stages: readonly Stage[] }
   | { readonly kind: "contest"; readonly contest: Contest };
 
-/** What it answers: a sign per entry, then the outcome. */
+/** A worker's answer: a sign per entry, then the outcome. */
 export type FromWorker =
   | { readonly kind: "played" }
   | { readonly kind: "outcome"; readonly played: Played[] }

@@ -24,7 +24,7 @@ import {
 import type { ContestPlayer } from "./play_contests.ts";
 import { hasVictims, type Stage, type StageResult } from "./stages.ts";
 
-/** What the arena is to find out. */
+/** The stages, algorithms and seeds that the arena plays. */
 export interface ArenaPlan {
   readonly stages: readonly Stage[];
   /** Names of algorithms, `coallocator` and `oracle` included. */
@@ -46,10 +46,10 @@ const SLO_ABOVE_UNLIMITED_MS = 100;
 const RIVALS_TOGETHER = 11;
 /** Nodes of a hundred pods: all settings of all rivals there would take most of the arena's time. */
 const CROWDED: readonly Stage["name"][] = ["warm-pool", "many-pods"];
-/** What a run costs, relative to a rival's on the same scene. */
+/** The cost of a run, relative to a rival's on the same scene. */
 const COST_OF_OURS = 4;
 const COST_OF_ORACLE = 16;
-/** What a minute of a stage costs, relative to one of one pod. */
+/** The cost of a stage's minute, relative to one of one pod. */
 const COST_OF_SHARED_NODE = 2;
 
 /** Plays everything. The result depends on the plan alone. */

@@ -30,7 +30,7 @@ export interface TraceStage {
   readonly minutes: number;
 }
 
-/** What algorithms compete on. */
+/** A load on which algorithms compete. */
 export type Stage =
   | TraceStage
   | { readonly minutes: number }
@@ -79,9 +79,9 @@ function makeScene(stage: Stage, options: MadeSceneOptions): ArenaScene {
 export interface StageResult {
   readonly kind: Stage["kind"];
   readonly name: string;
-  /** Of a trace: how it was written. */
+  /** The format of a trace; absent for other stages. */
   readonly format?: TraceFormat;
-  /** Of a trace that was scaled: its 95th percentile, CPUs. */
+  /** The 95th percentile of a trace that was scaled, CPUs. */
   readonly p95Cores?: number;
   /** Virtual minutes of each run. */
   readonly minutes: number;
@@ -105,7 +105,7 @@ export interface StageLengths {
   readonly quick?: boolean;
 }
 
-/** Of longer traces the busiest stretch of this length is played, min. */
+/** Minutes of the busiest stretch that is played of longer traces. */
 const LONGEST_MINUTES = 120;
 const QUICK_MINUTES = 15;
 /** 95th percentile of traces with a unit that is unknown or says nothing of CPU, CPUs. */

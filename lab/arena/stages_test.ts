@@ -183,7 +183,7 @@ pure("shareRequests() replays the same requests, and leaves endless work alone",
   });
 });
 
-/** What the tests ask of a parsed page. */
+/** Members of a parsed page's nodes that the tests use. */
 interface Node {
   readonly textContent: string;
   readonly outerHTML: string;

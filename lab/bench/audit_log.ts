@@ -40,7 +40,7 @@ export async function markAudit(file: string): Promise<AuditMark> {
   }
 }
 
-/** What was answered since the mark. */
+/** The answers since the mark. */
 export async function readAuditSince({ file, offset }: AuditMark): Promise<ResizeAnswer[]> {
   const bytes = await Deno.readFile(file);
   return parseAudit(new TextDecoder().decode(bytes.subarray(offset)));

@@ -1,5 +1,5 @@
 /**
- * What all benchmarks have alike: flags, goals, and how figures are printed.
+ * Parts that all benchmarks share: flags, goals, and how figures are printed.
  *
  * @module
  */

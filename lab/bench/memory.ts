@@ -1,5 +1,5 @@
 /**
- * What memory this process uses, or another one by its `/proc`.
+ * The memory of this process, or of another one by its `/proc`.
  *
  * @module
  */
@@ -19,12 +19,12 @@ function memoryNow(): MemoryUse {
   return { used: (heapUsed + external) / 2 ** 20, resident: rss / 2 ** 20 };
 }
 
-/** What is used once the garbage is gone. Needs V8's flag `--expose-gc`. */
+/** The memory in use after garbage collection. Needs V8's flag `--expose-gc`. */
 export async function memoryAfterGC(): Promise<MemoryUse> {
   const { gc } = globalThis as unknown as { gc(): void };
   for (let round = 0; round < 3; round++) {
     gc();
-    // What ends is reported in turns of the event loop.
+    // Finalizers run in turns of the event loop.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   return memoryNow();

@@ -1,11 +1,11 @@
 /**
  * Bursts of demand, and how long a limit took to follow them.
  *
- * A burst begins where demand, smoothed over the second around that moment, is at least twice its
- * mean of the 10 s before that second, lies above the limit, and stays at twice that mean for 2 s.
- * What it asks for is its mean of those 2 s, or the ceiling if that is lower. It ends when the smoothed
- * demand falls below twice the mean again. A window around the moment, not one before it, because
- * the latter would find a burst only after a quick algorithm has answered it.
+ * A burst begins where demand, smoothed over the second around that moment, is at least twice its mean
+ * of the 10 s before that second, lies above the limit, and stays at twice that mean for 2 s. It asks
+ * for its mean of those 2 s, or the ceiling if that is lower. It ends when the smoothed demand falls
+ * below twice the mean again. A window around the moment, not one before it, because the latter would
+ * find a burst only after a quick algorithm has answered it.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { PodSeries } from "./run_record.ts";
 export interface Burst {
   /** Index of the step before it begins. */
   readonly begin: number;
-  /** What it asks for, millicores. */
+  /** Its demand, millicores. */
   readonly wanted: number;
   /** Seconds until the limit was there; undefined when it was not while the burst lasted. */
   readonly reactionS: number | undefined;
@@ -23,7 +23,7 @@ export interface Burst {
   readonly lengthS: number;
 }
 
-/** What of a pod's series reports its bursts. */
+/** The series of a pod in which bursts are found. */
 export type BurstInput = Pick<PodSeries, "demand" | "limit" | "ceiling">;
 
 const FACTOR = 2;

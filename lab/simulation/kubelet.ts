@@ -18,7 +18,7 @@ import type { KubeletLink, PodReport } from "./api/pod_writers.ts";
 import { randomHex } from "./api/object_store.ts";
 import { containerQuota, quotaSteps } from "./quota_steps.ts";
 
-/** What runs the containers. Container ids are hex, without a scheme; CPU in millicores. */
+/** The runtime of the containers. Container ids are hex, without a scheme; CPU in millicores. */
 export interface ContainerRuntime {
   setContainerQuota(containerID: string, millicores: number): void;
   /** Undefined: no quota at pod level. */
@@ -39,7 +39,7 @@ export interface ContainerRuntime {
   containerID?(podUID: string, name: string): string | undefined;
 }
 
-/** What a kubelet needs. */
+/** Connections and delays of a kubelet. */
 export interface KubeletOptions {
   readonly link: KubeletLink;
   readonly runtime: ContainerRuntime;
@@ -329,7 +329,7 @@ export function misfit(
   return { type: "PodResizePending", reason: "Deferred", message };
 }
 
-/** What the kubelet reports of a running pod. */
+/** The kubelet's status of a running pod. */
 function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]): PodReport {
   return {
     phase: "Running",

@@ -187,7 +187,7 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
   supervisor.supervise("controller", runAllocationLoop(parts, signal));
 }
 
-/** What was promised. */
+/** CPU that the limits committed over a run. */
 export interface Commitment {
   /** Largest sum of what counts, millicores. */
   readonly peak: number;

@@ -6,7 +6,7 @@
 import type { InstantAnswer, InstantQueries } from "../../shared/instant_queries.ts";
 import type { Clock } from "../../shared/clock.ts";
 
-/** What a query finds: its values, or that it is refused, with a message. */
+/** The result of a query: its values, or that it is refused, with a message. */
 export type QueryResult = readonly number[] | { readonly refused: string };
 
 /** The server. */

@@ -29,11 +29,11 @@ import { marketCapacity } from "../../shared/market/clearing_round.ts";
 import { roundBounds } from "../../shared/market/rounding.ts";
 import { nodeInAPI, podInAPI } from "./running_pod.ts";
 
-/** What is recorded, and for how long. */
+/** The pods to record, and for how long. */
 export interface RecorderOptions {
   /** Pods that stay on the node for the whole run. */
   readonly pods: readonly RecordedPod[];
-  /** What limits may share of the node, millicores. */
+  /** CPU of the node that limits may share, millicores. */
   readonly capacity: number;
   readonly seconds: number;
   /** Latencies of its victims are recorded apart. */
@@ -200,7 +200,7 @@ export interface Decided {
   readonly price?: number;
 }
 
-/** What was decided for each container. */
+/** The latest decisions for each container. */
 export interface DecisionLog {
   /** Notes the changes of a round. */
   note(round: RoundResult): void;
@@ -238,10 +238,10 @@ export function createDecisionLog(): DecisionLog {
   };
 }
 
-/** What a scene is recorded with. */
+/** A recorder with the pods that it records. */
 export interface RecordedScene {
   readonly recorder: Recorder;
-  /** What limits may share of the node, millicores. */
+  /** CPU of the node that limits may share, millicores. */
   readonly capacity: number;
   /** In the order of the scene's pods. */
   readonly bounds: readonly RecordedPod[];

@@ -1,5 +1,5 @@
 /**
- * What one run of a scene leaves behind: the only thing that tables, charts and pages read.
+ * The record of one run of a scene: the only input of tables, charts and pages.
  *
  * @module
  */
@@ -58,7 +58,7 @@ export interface RunScores {
   readonly p999Ms: number;
   /** Requests that ended, those that their clients gave up included. */
   readonly requests: number;
-  /** Of those, requests that their clients gave up, and answers that took more than a second. */
+  /** Requests among them that their clients gave up, and answers that took more than a second. */
   readonly failed: number;
   readonly late: number;
   /** Mean of Σ limits, cores. */
@@ -110,7 +110,7 @@ export interface PodSeries extends RecordedPod {
   /** ms per s in which some thread waited for CPU, quota included (PSI `some`). */
   readonly waited: Float32Array;
   readonly latency: LatencyHistogram;
-  /** Of a victim of contention: latencies of the requests that ended while it lasted. */
+  /** Latencies of a contention's victim: of the requests that ended while it lasted. */
   readonly contendedLatency?: LatencyHistogram;
 }
 

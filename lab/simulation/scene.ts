@@ -50,7 +50,7 @@ export interface Scene {
   readonly contention?: Contention;
 }
 
-/** What a scene is made from. */
+/** Seed, size and traces of a scene. */
 export interface SceneOptions {
   readonly seed: number;
   readonly minutes: number;

@@ -22,7 +22,7 @@ function scene(options: { seed?: number; pods?: number; minutes?: number } = {})
   return createScene({ seed, pods, minutes, traces: TRACES });
 }
 
-/** What is fixed in a scene: everything but the streams of requests. */
+/** The fixed part of a scene: everything but the streams of requests. */
 function settings({ pods }: Scene): unknown {
   return pods.map(({ workload: _workload, ...pod }) => pod);
 }

@@ -17,11 +17,11 @@ const MAX_VALUES = 1_100_000;
 /** A sampler of every second is a little early at times; requests come at any distance. */
 const LEAST_GAP_S = 0.9;
 
-/** What to throw. */
+/** The errors of unusable samples. */
 export interface ResampleOptions {
   /** The error of a reason. */
   readonly refuse: (state: string) => Error;
-  /** What helps where samples are too near to each other. */
+  /** A remedy where samples are too near to each other. */
   readonly remedy: string;
 }
 
@@ -104,7 +104,7 @@ export interface PrometheusOptions {
   readonly refuse: (state: string) => Error;
   /** The largest value that is taken. @default {1e9} */
   readonly most?: number;
-  /** What is counted, for messages. @default {"cores"} */
+  /** The counted unit, for messages. @default {"cores"} */
   readonly counted?: string;
 }
 

@@ -41,7 +41,7 @@ export interface TimedOptions extends ParseOptions {
   readonly format: TimedFormat;
   /** The largest value that is taken; bytes need more. @default {1e9} */
   readonly most?: number;
-  /** What is counted, for messages. @default {"cores"} */
+  /** The counted unit, for messages. @default {"cores"} */
   readonly counted?: string;
 }
 

@@ -43,7 +43,7 @@ export async function readShippedTrace(name: string): Promise<Trace> {
   return parseTrace(text, { format, name });
 }
 
-/** What stands in the file of a trace of the project, and how it is written; RangeError as above. */
+/** The text of a trace of the project, and its format; RangeError as above. */
 export async function readShippedText(
   name: string,
 ): Promise<{ readonly text: string; readonly format: TraceFormat }> {

@@ -91,7 +91,7 @@ function scale(trace: Trace, target: number, present: number): Trace {
 
 /** Bursts laid over a trace. */
 export interface BurstOptions {
-  /** What a burst multiplies the trace by. @default 4 */
+  /** Factor by which a burst multiplies the trace. @default 4 */
   readonly factor?: number;
   /**
    * Mean time from the end of one to the begin of the next, s; drawn from half to 1.5 times it.

@@ -11,7 +11,7 @@ import type { ArrivalProcess } from "./node/request_server.ts";
 import type { Trace } from "./trace.ts";
 import { scaleToMean, scaleToP95 } from "./trace_shape.ts";
 
-/** What turns the shape of a trace into a load of a stated size. */
+/** The size, cost and variation that turn the shape of a trace into a load. */
 export interface WorkloadOptions {
   /**
    * Its own source, used by nothing else. The load is scaled so that the trace's mean, or its 95th

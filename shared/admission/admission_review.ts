@@ -11,7 +11,7 @@ import type { JSONPatchOperation } from "./json_patch.ts";
 /** An object of the API as it was sent: readers must check every field. */
 export type SentObject = Readonly<Record<string, unknown>>;
 
-/** What is about to be done, and to what. */
+/** The operation of an admission request, and its object. */
 export interface AdmissionRequest {
   /** Identifies this request; the answer repeats it. */
   readonly uid: string;

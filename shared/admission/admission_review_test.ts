@@ -59,7 +59,7 @@ pure("parseAdmissionReview() names the field that is wrong, with its value", () 
   for (const body of ["null", "[]", "5"]) {
     assert.throws(() => parseAdmissionReview(body), /: the body is /);
   }
-  // Of other text only its length.
+  // The message has only the length of other text.
   assert.throws(
     () => parseAdmissionReview("secret: {"),
     (error: unknown) =>

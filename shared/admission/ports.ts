@@ -54,7 +54,7 @@ export interface EndpointSlice extends NamespacedObject {
   readonly ports: readonly { readonly name: string; readonly port: number }[];
 }
 
-/** What a writer decides of an EndpointSlice. */
+/** The members of an EndpointSlice that its writer decides. */
 export type EndpointSliceSpec = Omit<EndpointSlice, "metadata">;
 
 /** One EndpointSlice of the webhook's Service. Throws `ApiError`s as the other stores do. */

@@ -7,8 +7,9 @@
 import type { AdmissionRequest, SentObject } from "./admission_review.ts";
 import { applyJSONPatch, type JSONPatchOperation } from "./json_patch.ts";
 import type { Clock } from "../clock.ts";
+import { within } from "../control/time_limit.ts";
 
-/** What becomes of an object. */
+/** The changes of an object. */
 export interface Mutation {
   /** Steps on the object of the request. May be none, where there is only something to say. */
   readonly patch: readonly JSONPatchOperation[];
@@ -26,7 +27,7 @@ export interface Mutator {
   /** In warnings, metrics and the log, for instance `rightsizing`. */
   readonly name: string;
   /**
-   * What becomes of the object; undefined: it is nothing to this mutator. It sees the object as those
+   * The mutation of the object; undefined: it is nothing to this mutator. It sees the object as those
    * before it have left it. A server may ask again about an object that another webhook has changed
    * since, so the second time there should be nothing left to do. `signal` is aborted when the caller
    * no longer waits any more.
@@ -51,7 +52,7 @@ export interface MutatorFailure {
   readonly error: string;
 }
 
-/** What they made of the object. */
+/** The mutation of the object by all of them. */
 export interface MutatorsOutcome {
   readonly patch: readonly JSONPatchOperation[];
   readonly warnings: readonly string[];
@@ -80,8 +81,8 @@ export async function runMutators(
     const object = steps.at(-1)?.object ?? request.object;
     const seen: AdmissionRequest = object === undefined ? request : { ...request, object };
     try {
-      const leftMs = untilMs - clock.monotonic();
-      const mutation = await within((signal) => mutator.mutate(seen, signal), { clock, leftMs });
+      const ms = untilMs - clock.monotonic();
+      const mutation = await within((signal) => mutator.mutate(seen, signal), { clock, ms, late });
       if (mutation !== undefined) steps.push({ name, ...applied(seen, mutation) });
     } catch (error) {
       failures.push({ mutator: name, error: String(error) });
@@ -112,25 +113,7 @@ function applied({ object }: AdmissionRequest, mutation: Mutation): Step {
   return { ...mutation, patch, object: after as SentObject | undefined };
 }
 
-/** What a wait ends with. */
-const LATE = Symbol("late");
-/** Why a wait ends early. */
-const DONE = Symbol("done");
-
-async function within<T>(
-  work: (signal: AbortSignal) => T | Promise<T>,
-  { clock, leftMs }: { readonly clock: Clock; readonly leftMs: number },
-): Promise<T> {
-  const [late, done] = [new AbortController(), new AbortController()];
-  const waited = clock.sleep(leftMs, done.signal).then(() => LATE);
-  try {
-    // The race also listens to work that fails later, so that its failure is no orphan.
-    const first = await Promise.race([(async () => await work(late.signal))(), waited]);
-    if (first !== LATE) return first as T;
-    late.abort();
-    throw new RangeError("Cannot wait for the mutator: it did not answer in time");
-  } finally {
-    // The platform's own reason takes a stack trace, for each pod that is made.
-    done.abort(DONE);
-  }
+/** Throws the failure of a mutator that is late. */
+function late(): never {
+  throw new RangeError("Cannot wait for the mutator: it did not answer in time");
 }

@@ -1,5 +1,5 @@
 /**
- * What the Kubernetes API answers when it says no.
+ * An error of the Kubernetes API.
  *
  * @module
  */

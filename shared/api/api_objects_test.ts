@@ -15,7 +15,7 @@ import { agentLeaseRef, nodeOfAgentLease } from "./lease.ts";
 import { MARKET_KEYS } from "./market_keys.ts";
 import { nodeTermsOf } from "./node.ts";
 import { podAllocationSchema } from "./pod_allocation.ts";
-import { limitManagersOf, type ManagedFieldsEntry } from "./pod_managers.ts";
+import { limitManagersOf } from "./managed_fields.ts";
 import type { Reason } from "./reasons/reason.ts";
 import { knownMarketReason, REASON_LISTS, remedyFor, sentenceOf } from "./reasons/reasons.ts";
 import { isRollingOut, type RolloutState } from "./workload.ts";
@@ -256,7 +256,7 @@ for (const [step, app, proxy] of EXPECTED) {
   Deno.test(`limitManagersOf() reads a real server's record: ${step}`, async () => {
     const { managedFields } = JSON.parse(
       await Deno.readTextFile(new URL(`${step}.json`, FOLDER)),
-    ) as { managedFields: readonly ManagedFieldsEntry[] };
+    ) as { managedFields: unknown };
     const managers = limitManagersOf(managedFields);
     assert.deepEqual([managers.get("app"), managers.get("proxy")], [app, proxy]);
   });

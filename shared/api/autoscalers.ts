@@ -45,7 +45,7 @@ export interface VerticalPodAutoscaler extends NamespacedObject {
   readonly target: WorkloadRef;
   /** For instance `Off`, `Initial`, `Recreate`, `InPlaceOrRecreate` or `Auto`. */
   readonly updateMode: string;
-  /** What it says of containers; those of which it says nothing have their CPU set. @default {[]} */
+  /** Its rules for containers; the CPU of containers without one is set. @default {[]} */
   readonly cpuPolicies?: readonly CPUPolicy[];
   /** True for an object of this product that publishes a recommendation, and is still in mode `Off`. */
   readonly published?: true;

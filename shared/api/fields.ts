@@ -15,7 +15,7 @@ import { quotedText } from "../quoted_text.ts";
 export interface FieldRule<T> {
   /** CEL over `self`, true for what is valid. Must not fail on what another rule refuses. */
   readonly rule: string;
-  /** What is valid, beginning with "must". */
+  /** The valid values, beginning with "must". */
   readonly message: string;
   /** A field of the value that is to blame. Absent: the value itself. */
   readonly field?: string;
@@ -103,7 +103,7 @@ function isAtLeast(leastMs: number): FieldRule<string> {
   };
 }
 
-/** What a duration must be beside one. */
+/** Rules for a duration beside its form. */
 export interface DurationRange {
   /** @default {0} */
   readonly leastMs?: number;
@@ -292,9 +292,9 @@ export const labelSelectorSchema = z.object({
 export interface FieldFault {
   /** From the root of the object, for instance `spec.selector.namespaces.allow[0]`. */
   readonly field: string;
-  /** What stands there, as JSON; absent where nothing does. */
+  /** The value as JSON; absent where there is none. */
   readonly value?: string;
-  /** What is valid, beginning with "must". */
+  /** The valid values, beginning with "must". */
   readonly valid: string;
 }
 
@@ -309,7 +309,7 @@ const TYPES: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
-/** What kinds of things are counted where a size is bounded. */
+/** Nouns for the items that a bounded size counts. */
 const COUNTED: Readonly<Record<string, string>> = { string: " characters", array: " items" };
 
 /** `spec.mode is "Sometimes": must be one of Auto, Recommend, Disabled`. */

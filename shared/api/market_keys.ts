@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What all of them begin with. */
+/** Prefix of all of them. */
 export const MARKET_PREFIX = "mbcas.io/";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */

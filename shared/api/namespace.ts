@@ -16,7 +16,7 @@ export interface Namespace extends ApiObject {
   };
 }
 
-/** What an item says of one resource. */
+/** The bounds that an item sets for one resource. */
 export interface LimitRangeBounds {
   /** `min`, of requests and limits. */
   readonly min?: number;
@@ -37,7 +37,7 @@ export interface LimitRangeItem extends LimitRangeBounds {
   readonly memory?: LimitRangeBounds;
   /**
    * `default` and `defaultRequest` of any resource, which the server writes into each container that
-   * lacks it: quantities by `limits.<resource>` and `requests.<resource>`. Of containers only.
+   * lacks it: quantities by `limits.<resource>` and `requests.<resource>`. `Container` items only.
    */
   readonly defaults?: Readonly<Record<string, string>>;
 }

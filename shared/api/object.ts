@@ -1,5 +1,5 @@
 /**
- * What all objects of the API have in common: identity, labels, times, reasons and conditions.
+ * Parts that all objects of the API share: identity, labels, times, reasons and conditions.
  *
  * @module
  */

@@ -159,7 +159,7 @@ const updateStrategy = z.object({
   ),
 }).prefault({}).describe("How recommendations are applied.");
 
-/** What a policy asks for. */
+/** Schema of a policy's spec. */
 export const policySpecSchema = z.object({
   mode: z.enum(["Auto", "Recommend", "Disabled"]).describe(
     "Auto: recommendations are applied. Recommend: they are published. Disabled: nothing is done.",

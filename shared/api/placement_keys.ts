@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What all of them begin with. */
+/** Prefix of all of them. */
 export const PLACEMENT_PREFIX = "spotalis.io/";
 
 /** Label or annotation of a workload, label of a namespace: `"true"` or `"false"`. */

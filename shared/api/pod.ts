@@ -48,8 +48,8 @@ export interface PodContainer extends Resources {
   readonly containerID?: string;
   readonly ready: boolean;
   /**
-   * What is requested or limited beside CPU and memory, as `requests.<resource>` and
-   * `limits.<resource>`; absent: nothing.
+   * Requested or limited resources beside CPU and memory, as `requests.<resource>` and
+   * `limits.<resource>`; absent: none.
    */
   readonly otherResources?: readonly string[];
   /** How many sidecars stand before this init container, which is none; absent: none. */
@@ -164,4 +164,9 @@ export interface Pod extends ApiObject {
    */
   readonly unschedulableSinceMs?: number;
   readonly resizeConditions: readonly ResizeCondition[];
+}
+
+/** True for a pod with containers that have all ended for good. */
+export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
+  return phase === "Succeeded" || phase === "Failed";
 }

@@ -53,7 +53,7 @@ export const containerLimitSchema = z.object({
   cpuLimit: cpu.describe("CPU limit of the container, for instance 250m."),
 });
 
-/** What the clearing saw, for people and for `kubectl coalloc explain`. */
+/** Results of the clearing, for people and for `kubectl coalloc explain`. */
 export const marketSchema = z.object({
   mode: z.enum(["uncongested", "congested", "overloaded"]).describe(
     "uncongested: all needs fit the node. congested: the price divides it. " +
@@ -140,7 +140,7 @@ export const originalSchema = z.object({
 const originals = z.array(originalSchema).max(MOST_CONTAINERS);
 const containerLimits = z.array(containerLimitSchema).max(MOST_CONTAINERS);
 
-/** What the agent may write. */
+/** The part of the spec that the agent may write. */
 export const desiredSchema = z.object({
   desiredCPULimit: cpu.optional().describe(
     "The pod's CPU limit that the market wants, the sum of the containers'; absent until the " +
@@ -220,13 +220,13 @@ export const podAllocationSchema = z.object({
 export type ContainerLimit = z.infer<typeof containerLimitSchema>;
 /** One container's bounds. */
 export type ContainerBounds = z.infer<typeof containerBoundsSchema>;
-/** What set a bound. */
+/** The rule that set a bound. */
 export type BoundRule = z.infer<typeof boundRuleSchema>;
 /** A pod's bounds. */
 export type Bounds = z.infer<typeof boundsSchema>;
 /** A container's original limit or request. */
 export type Original = z.infer<typeof originalSchema>;
-/** What the agent writes. */
+/** The part of the spec that the agent writes. */
 export type Desired = z.infer<typeof desiredSchema>;
 /** The status half. */
 export type PodAllocationStatus = NonNullable<z.infer<typeof podAllocationSchema>["status"]>;

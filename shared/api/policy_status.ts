@@ -19,7 +19,7 @@ export const MOST_WORKLOADS = 100;
 
 const written = z.string().max(64);
 
-/** What a container should ask for. */
+/** The recommended requests and limits of a container. */
 export const containerAdviceSchema = z.object({
   container: z.string().min(1).max(63).describe("Name of the container."),
   cpu: written.describe("CPU request, for instance 250m."),
@@ -31,7 +31,7 @@ export const containerAdviceSchema = z.object({
   ),
 });
 
-/** What became of a workload in the last cycle. */
+/** The outcome for a workload in the last cycle. */
 export const workloadStatusSchema = z.object({
   namespace: z.string().min(1).max(63).describe("Namespace of the workload."),
   kind: z.enum(["Deployment", "StatefulSet", "DaemonSet"]).describe("Kind of the workload."),
@@ -73,9 +73,9 @@ export const policyStatusSchema = z.object({
   ),
 }).describe("What became of it; written by the controller.");
 
-/** What a container should ask for, as the API has it. */
+/** The recommended requests and limits of a container, as the API has them. */
 export type ContainerAdvice = z.infer<typeof containerAdviceSchema>;
-/** What became of a workload. */
+/** The outcome for a workload. */
 export type WorkloadStatus = z.infer<typeof workloadStatusSchema>;
 /** The status of a policy. */
 export type PolicyStatus = z.infer<typeof policyStatusSchema>;

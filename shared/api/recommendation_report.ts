@@ -48,7 +48,7 @@ export const containerTemplateSchema = containerAmountsSchema.extend({
 
 const figure = z.string().max(64);
 
-/** What was seen of one resource of one container: samples, and quantities. */
+/** Measured usage of one resource by one container: samples, and quantities. */
 export const usageFiguresSchema = z.object({
   samples: z.int().min(1).describe("Samples of all pods within the policy's window."),
   min: figure.describe("The smallest sample."),
@@ -59,7 +59,7 @@ export const usageFiguresSchema = z.object({
   max: figure.describe("The largest sample."),
 });
 
-/** What a container used. */
+/** The usage of a container. */
 export const reportedUsageSchema = z.object({
   container: z.string().min(1).max(63).describe("Name of the container."),
   cpu: usageFiguresSchema.optional().describe("CPU, for instance 250m; absent without samples."),

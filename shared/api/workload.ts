@@ -36,13 +36,13 @@ export interface Workload extends ApiObject {
   readonly rollout: RolloutState;
   /** How many pods it has; absent for DaemonSets. */
   readonly replicas?: ReplicaCounts;
-  /** What rightsizing looks at, and the market does not; absent where it can't be read. */
+  /** Members that rightsizing reads, and the market does not; absent where they can't be read. */
   readonly makes?: MadePods;
   /** Why `makes` can't be read, in a sentence. */
   readonly unreadableTemplate?: string;
 }
 
-/** What a workload's new pods are made of. Of its containers the sidecars are left alone. */
+/** The template of a workload's new pods. Its sidecars are left alone. */
 export type PodTemplate = Pick<
   Pod,
   "containers" | "initContainers" | "podLevel" | "hasDeadline" | "priorityClassName"
@@ -74,7 +74,7 @@ export type TemplateOwners = Readonly<
   Record<string, Readonly<Partial<Record<ResourceField, FieldOwner>>>>
 >;
 
-/** What placement waits for. */
+/** Counts of replicas that placement waits for. */
 export interface ReplicaCounts {
   /** `spec.replicas`. */
   readonly replicas: number;

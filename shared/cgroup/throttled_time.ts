@@ -1,8 +1,8 @@
 /**
  * The time for which a quota throttled containers, from the counters of two levels.
  *
- * The kubelet sets a quota on the container and, when all containers of the pod have limits, the
- * sum on the pod. What the two counters mean together depends on the kernel:
+ * The kubelet sets a quota on the container and, when all containers of the pod have limits, the sum on
+ * the pod. The meaning of the two counters together depends on the kernel:
  *
  * - Some count most pauses at one of them, whichever ran out first. The truth is the sum, or less
  *   where they overlap. (Seen on 6.18: a loop held at 200 m for 75 s was throttled 17.9 s at its own

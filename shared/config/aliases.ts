@@ -31,8 +31,8 @@ const USUAL_PREFIX = "MBCAS_";
 export const VARIABLE_PREFIXES: readonly string[] = [USUAL_PREFIX, ...Object.values(PREFIXES)];
 
 /**
- * What the rule does not give. A variable that is not here follows from the flag, so that a flag that
- * is here changes both.
+ * Names that deviate from the rule. A variable that is not here follows from the flag, so that a flag
+ * that is here changes both.
  */
 const DEVIATIONS: Readonly<Record<string, Partial<SettingNames>>> = {
   kubeconfig: { env: "KUBECONFIG" },
@@ -85,7 +85,7 @@ const DEVIATIONS: Readonly<Record<string, Partial<SettingNames>>> = {
   "placement.cooldown": { flag: "--placement-cooldown", env: "SPOTALIS_COOLDOWN" },
 };
 
-/** What may set a setting beside the file, where not both a flag and a variable do. */
+/** Sources of a setting, if not file, flag and variable: the file alone, or file and flag. */
 export type SetOnlyBy = "file" | "flag";
 
 /**

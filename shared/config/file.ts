@@ -24,7 +24,7 @@ export interface FileValues {
   readonly faults: readonly string[];
 }
 
-/** What may be in a file. */
+/** Settings that may be in a file. */
 export interface KnownSettings {
   readonly settings: readonly Setting[];
   /** Sections that another program checks: keys that `settings` lacks are ignored there. */
@@ -54,7 +54,7 @@ export function fileValues(
   return found;
 }
 
-/** What was read so far. */
+/** The values read so far. */
 interface FoundValues {
   readonly path: string;
   /** The settings by each of their keys. */

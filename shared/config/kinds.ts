@@ -19,7 +19,7 @@ export type FileForm = "scalar" | "map of texts" | "tree";
 
 const SCALAR: FileForm = "scalar";
 
-/** What users see of a kind. */
+/** The parts of a kind that users see. */
 export interface KindMeta {
   /** The form of a value, after "expected ", for instance `a whole number from 1 to 8192`. */
   readonly expects: string;
@@ -60,7 +60,7 @@ export function kindOf<T>(
 
 const EXPLAINED = ": ";
 
-/** What users see of the kind. */
+/** The parts of the kind that users see. */
 export function kindMeta(kind: Kind<unknown>): KindMeta {
   return KINDS.get(kind) ?? { expects: "a text", form: SCALAR };
 }

@@ -20,10 +20,10 @@ const USUAL: TableNames = {
   expected: "expected a name of at most 63 of a-z, 0-9 and -",
 };
 
-/** What the names stand for. */
+/** The names' values, and the texts for users. */
 export interface NamedTableOptions<T> {
   readonly expects: string;
-  /** What a name is the name of, with its article: `a query`. */
+  /** The noun for a named value, with its article: `a query`. */
   readonly of: string;
   /** @default those of Kubernetes's objects, without dots */
   readonly names?: TableNames;

@@ -161,7 +161,7 @@ export const labelMatchersKind: Kind<readonly string[]> = kindOf(
   },
 );
 
-/** Of the escapes of Go's strings, those that JSON has, too. */
+/** Reads a string of Go with the escapes that JSON has, too. */
 function stringOf(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted);

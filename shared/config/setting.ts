@@ -8,7 +8,7 @@ import * as z from "zod";
 import { namesOf, type SetOnlyBy, type SettingNames } from "./aliases.ts";
 import { type FileForm, type Kind, kindMeta, valueOf } from "./kinds.ts";
 
-/** What is said of a setting beside its key and kind. */
+/** A setting's default and description, beside its key and kind. */
 export interface SettingRules {
   /** The text of the default; may be empty. */
   readonly default: string;

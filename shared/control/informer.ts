@@ -62,7 +62,7 @@ export interface Informer<T extends ApiObject> {
   all(): Iterable<T>;
   /**
    * True while the copy follows the server: from a list on, and false from the moment at which the
-   * watch is known to be broken until the next list. What is cached meanwhile stays readable.
+   * watch is known to be broken until the next list. Cached objects stay readable meanwhile.
    */
   readonly synced: boolean;
   /** Resolves with true when the copy is in sync, with false when `signal` is aborted first. */

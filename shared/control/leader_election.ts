@@ -12,6 +12,7 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { type ElectionState, electionStep, observe } from "./election_step.ts";
+import { within } from "./time_limit.ts";
 
 /** One Lease. Each call throws an `ApiError` when the server refuses or can't be reached. */
 export interface LeaseStore {
@@ -32,8 +33,8 @@ export interface LeaderElectionParts {
   /** Unlike that of any other candidate, in this life and the next: a pod's name and a nonce. */
   readonly identity: string;
   /**
-   * The work of a leader. It ends soon after its signal is aborted, and only then. What it throws
-   * ends the run.
+   * The work of a leader. It ends soon after its signal is aborted, and only then. Its error ends the
+   * run.
    */
   readonly lead: (signal: AbortSignal) => Promise<void>;
 }
@@ -121,23 +122,6 @@ interface Candidate {
   release(): Promise<void>;
 }
 
-/** The promise's value; throws an `ApiError` with status 0 after `limitMs`. */
-async function within<T>(
-  promise: Promise<T>,
-  { clock, limitMs }: { readonly clock: Clock; readonly limitMs: number },
-): Promise<T> {
-  const answered = new AbortController();
-  // The race listens to a promise that comes too late, so that its failure is no orphan.
-  const late = clock.sleep(limitMs, answered.signal).then((): never => {
-    throw new ApiError(0, "Timeout", `no answer within ${limitMs} ms`);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    answered.abort();
-  }
-}
-
 function createCandidate(
   { store, clock, random, log, identity }: LeaderElectionParts,
 ): Candidate {
@@ -154,6 +138,14 @@ function createCandidate(
 
   function leftMs(): number {
     return isHolder() ? renewedMs + RENEW_DEADLINE_MS - clock.monotonic() : 0;
+  }
+
+  /** Throws an `ApiError` with status 0 after `ms`. */
+  function answered<T>(work: () => Promise<T>, ms: number): Promise<T> {
+    const late = (): never => {
+      throw new ApiError(0, "Timeout", `no answer within ${ms} ms`);
+    };
+    return within(work, { clock, ms, late });
   }
 
   async function readAndWrite(): Promise<number> {
@@ -178,7 +170,7 @@ function createCandidate(
       const half = RENEW_DEADLINE_MS / 2;
       const limitMs = leftMs() > 0 ? Math.min(half, leftMs()) : half;
       try {
-        return Math.min(retryWait, await within(readAndWrite(), { clock, limitMs }));
+        return Math.min(retryWait, await answered(readAndWrite, limitMs));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         fresh = false;
@@ -192,7 +184,7 @@ function createCandidate(
       if (!isHolder() || state.lease === undefined) return;
       const lease = { ...state.lease, holder: "", renewTimeMs: clock.wall() };
       try {
-        see(await within(store.update(lease), { clock, limitMs: RETRY_MS }));
+        see(await answered(() => store.update(lease), RETRY_MS));
         log.info("Released the leadership", { identity });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

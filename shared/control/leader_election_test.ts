@@ -216,7 +216,7 @@ pure("runLeaderElection() passes on what the work throws, with the lease release
   assert.equal(server.lease()?.holder, "");
 });
 
-/** What befalls one of the processes, and how long the others then go on. */
+/** A fault of one of the processes, and how long the others then go on. */
 const blow = fc.record({
   kind: fc.constantFrom("cut", "mend", "kill", "stop", "start"),
   target: fc.nat(5),

@@ -13,6 +13,7 @@ import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { createBackoff } from "./backoff.ts";
+import { within } from "./time_limit.ts";
 
 /** The data of a ConfigMap. */
 export interface Checkpoint {
@@ -181,15 +182,9 @@ export function createPersistedMap<T>(options: PersistedMapOptions<T>): Persiste
         if (!signal.aborted) await saveOrLog(signal);
       }
     },
-    async saveAtEnd() {
-      const [late, done] = [new AbortController(), new AbortController()];
-      const limit = clock.sleep(END_MS, done.signal).then(() => {
-        if (!done.signal.aborted) late.abort();
-      });
-      await saveOrLog(late.signal);
-      done.abort();
-      await limit;
-      if (late.signal.aborted) log.warn("Shutdown timed out before state was persisted", { holds });
+    saveAtEnd() {
+      const late = () => log.warn("Shutdown timed out before state was persisted", { holds });
+      return within(saveOrLog, { clock, ms: END_MS, late });
     },
   };
 }

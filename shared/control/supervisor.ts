@@ -6,6 +6,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
+import { aborted, within } from "./time_limit.ts";
 
 /** Parts and settings of a supervisor. */
 export interface SupervisorOptions {
@@ -52,17 +53,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     while (loops.size > 0) await Promise.all([...loops].map((loop) => loop.ended));
   }
 
-  async function graceOver(over: AbortSignal): Promise<void> {
-    if (!abort.signal.aborted) {
-      await new Promise<void>((resolve) => {
-        for (const signal of [abort.signal, over]) {
-          signal.addEventListener("abort", () => resolve(), { once: true });
-        }
-      });
-    }
-    await clock.sleep(graceMs, over);
-  }
-
   return {
     signal: abort.signal,
     supervise(name, loop) {
@@ -77,9 +67,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       abort.abort();
     },
     async done() {
-      const over = new AbortController();
-      await Promise.race([allEnded(), graceOver(over.signal)]);
-      over.abort();
+      const ended = allEnded();
+      await Promise.race([ended, aborted(abort.signal)]);
+      await within(() => ended, { clock, ms: graceMs, late: () => {} });
       if (failure !== undefined) throw failure;
       if (loops.size > 0) {
         const names = [...loops].map((loop) => loop.name).join(", ");

@@ -10,8 +10,8 @@ import type { Clock } from "../clock.ts";
 /** The queue of one reconciler. */
 export interface WorkQueue {
   /**
-   * Puts `key` in line after `delayMs` (default 0). Of several adds the earliest counts. A key that
-   * is being worked on comes back once it is `done`.
+   * Puts `key` in line after `delayMs` (default 0). The earliest of several adds counts. A key that is
+   * being worked on comes back once it is `done`.
    */
   add(key: string, delayMs?: number): void;
   /** The next key, in the order in which they fell due; undefined once `signal` is aborted. */

@@ -60,10 +60,10 @@ const LEAST_LEVEL = 1;
 const MOST_DEVIATIONS = 5;
 
 /**
- * The mean fades exponentially. It moves at once to the mean of the last one to eight blocks where
- * that is further away than chance explains: a level that has shifted should not be averaged with
- * what was before. Of those means the one that chance explains least is taken, as a likelihood ratio
- * test for a change at an unknown moment does (Page: Continuous inspection schemes, 1954).
+ * The mean fades exponentially. It moves at once to the mean of the last one to eight blocks where that
+ * is further away than chance explains: a level that has shifted should not be averaged with what was
+ * before. The mean that chance explains least is taken, as a likelihood ratio test for a change at an
+ * unknown moment does (Page: Continuous inspection schemes, 1954).
  *
  * Work that comes at random (a compound Poisson process of jobs S) has a variance in proportion to
  * time and mean: burstiness = E[S²] / E[S]. It is estimated from differences of neighbouring blocks

@@ -20,7 +20,7 @@ export interface DemandSignal extends
   readonly waitMs: number;
 }
 
-/** What a quota that runs out hides. */
+/** Demand that a quota hides when it runs out. */
 export interface HiddenDemand {
   /** Millicores to be tried out; 0 for none. */
   readonly trial: number;
@@ -75,8 +75,8 @@ interface Trial {
 
 /**
  * While a quota runs out, neither usage nor throttled time shows what would have been used: as soon as
- * all threads wait, a small excess and a large one are the same. What separates them is how long it
- * lasts, and in the end only a trial: a large step up, for a moment in which usage shows the need.
+ * all threads wait, a small excess and a large one are the same. Only its duration separates them, and
+ * in the end only a trial: a large step up, for a moment in which usage shows the need.
  *
  * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
  * is learnt: each trial that showed nothing makes it longer, each that was right shorter again.
@@ -101,7 +101,7 @@ export function createSaturation(): Saturation {
       if (lastedMs > 0) lastedMs += intervalMs;
       return Math.max(threads, most);
     }
-    // Of two readings the lesser: throttled time is booked when a pause ends, so one reading may
+    // The lesser of two readings counts: throttled time is booked when a pause ends, so one reading may
     // hold the pauses of more periods than it is long.
     most = Math.max(Math.min(threads, before), most * Math.exp(-intervalMs / MEMORY_MS));
     before = threads;

@@ -92,7 +92,7 @@ export function withStartupDemand<B extends Bidder>(
   });
 }
 
-/** What a clearing comes to for a bidder. Millicores. */
+/** A clearing's result for a bidder. Millicores. */
 export interface RoundOutcome {
   /** The bid's floor: what an idle container is counted with. */
   readonly least: number;

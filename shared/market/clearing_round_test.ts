@@ -113,7 +113,7 @@ pure("withStartupDemand() divides what is spare by weight among those that start
     // No more than the ceiling, and no less than is needed.
     [[starts()], 5000, [1000]],
     [[starts({ demand: 700 })], 100, [700]],
-    // What was given stays while nothing is spare; below that it asks for nothing.
+    // A boost that was given stays while nothing is spare; below that it asks for nothing.
     [[starts({ present: 600 })], 0, [600]],
     [[starts({ present: 600 })], -1, [50]],
     [[starts({ demand: undefined })], 400, [undefined]],

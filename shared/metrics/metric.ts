@@ -17,7 +17,7 @@ export interface Metric<
   readonly name: string;
 }
 
-/** What a metric has beside its type and name. */
+/** Options of a metric beside its type and name. */
 export interface MetricOptions<L extends string> {
   readonly help: string;
   /** @default {[]} */

@@ -28,7 +28,7 @@ import {
 } from "./paced_container.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
 
-/** What is granted of raises from 0 m, by their place. */
+/** Grants to raises from 0 m, by their place. */
 function granted(
   raises: readonly (readonly [cost: number, weight: number])[],
   free: number,

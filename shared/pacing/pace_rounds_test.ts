@@ -97,7 +97,7 @@ function round(
   return { mode, before, planned };
 }
 
-/** What must hold for one container's change. */
+/** Checks one container's change. */
 function checkChange(container: PacedContainer, plan: PlannedContainer, now: number): void {
   const { change } = plan;
   const { memory, floor, ceiling } = container;
@@ -141,7 +141,7 @@ const load = fc.record({
   rounds: fc.integer({ min: 1, max: 160 }),
 });
 
-/** What the node's demands and capacity are for some rounds. */
+/** The node's demands and capacity for some rounds. */
 interface Load {
   readonly capacity: number;
   readonly demands: readonly number[];

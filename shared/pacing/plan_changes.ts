@@ -49,8 +49,8 @@ interface Draft extends Required<PlanContext> {
 
 /**
  * Decides which limits change now, in this order: limits outside their bounds; raises, from what is
- * free; decreases that pay for raises that still wait; decreases by own demand. What is committed
- * never grows beyond `capacity` by a raise above a container's floor.
+ * free; decreases that pay for raises that still wait; decreases by own demand. The committed CPU never
+ * grows beyond `capacity` by a raise above a container's floor.
  */
 export function planChanges(
   containers: readonly PacedContainer[],

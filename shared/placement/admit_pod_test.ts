@@ -163,7 +163,7 @@ pure("admitPod() takes a pod beyond the replicas for a failed creation, or a lat
   const spots = (...args: Parameters<typeof admitted>) => admitted(...args).replaceAll("o", "");
   assert.equal(spots(10, { pods: placedPods({ spot: 7, "on-demand": 3 }) }).length, 7);
   const seen = placedPods({ spot: 6, "on-demand": 3 });
-  // Of 29 pods 20 are to run on spot nodes.
+  // Spot nodes are to run 20 of 29 pods.
   assert.equal(spots(20, { pods: seen, everyMs: 50 }).length, 14);
   // Later than caches lag behind, creations have failed.
   assert.equal(admitted(20, { pods: seen, everyMs: 2000 }), "s".repeat(20));

@@ -35,7 +35,7 @@ export interface PlacementRequest {
    * and most pods have no name by then.
    */
   readonly decided?: PodPlacement;
-  /** What its node selector and affinity allow. */
+  /** The nodes that its node selector and affinity allow. */
   readonly constraints: readonly NodeConstraint[];
   /** The claims of its volumes. */
   readonly claims: readonly string[];

@@ -76,7 +76,7 @@ export const DEFAULT_DEPARTURE_SIGNS: DepartureSigns = {
   conditions: Object.values(DEPARTURE_PRESETS).flatMap(({ conditions }) => conditions),
 };
 
-/** The departure of the node; undefined if it has no sign. Of several signs the most urgent counts. */
+/** The departure of the node; undefined if it has no sign. The most urgent of several signs counts. */
 export function departureOf(
   { taints = [], alarms = [] }: Pick<Node, "taints" | "alarms">,
   signs: DepartureSigns,

@@ -5,7 +5,7 @@
  */
 import type { Node } from "../api/node.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
-import type { Pod } from "../api/pod.ts";
+import { isFinished, type Pod } from "../api/pod.ts";
 import type { Labels } from "../api/label_selector.ts";
 import {
   type ClassCounts,
@@ -111,7 +111,7 @@ export function classifyPod(
   { metadata: { uid, name, labels, terminating }, nodeName, phase, nodeSelector = {} }: Pod,
   { node, classes, departures, evicted }: PodInput,
 ): ClassifiedPod {
-  const ended = terminating || phase === "Succeeded" || phase === "Failed" || evicted;
+  const ended = terminating || isFinished({ phase }) || evicted;
   const departure = ended || node === undefined ? undefined : departureOf(node, departures);
   return {
     uid,

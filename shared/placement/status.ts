@@ -258,7 +258,7 @@ export function statusKey(
 
 const COUNTS = z.looseObject({ spot: z.number(), "on-demand": z.number() });
 const TIME = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
-/** What readers depend on; another version may add fields. */
+/** The members that readers depend on; another version may add fields. */
 const PUBLISHED = z.looseObject({
   phase: z.enum(PLACEMENT_PHASES),
   reason: z.string().exactOptional(),

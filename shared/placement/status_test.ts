@@ -75,7 +75,7 @@ pure("phaseOf() reports a fallback whatever else holds, and the return from it",
   for (const decision of [MOVE, wait("MoveCooldown", NOW + 1), wait("NotWhole")]) {
     assert.equal(phase(decision), "Returning");
   }
-  // What delays the return is what matters.
+  // Only the phases that delay the return take its place.
   assert.equal(phase(wait("PlacementPaused")), "Paused");
   assert.equal(phase(wait("BlockedByPDB")), "BlockedByBudget");
 });

@@ -184,7 +184,7 @@ Deno.test("placedPodsOf() finds what pins a pod in selector, affinity and volume
     const pod = podOf("a", { nodeName });
     return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.pinned;
   };
-  // Of a pod that does not run there is nothing to disturb.
+  // A pod that does not run can't be disrupted.
   assert.match(kept("spot-1") ?? "", /do-not-disrupt/);
   assert.equal(kept(""), undefined);
   const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));

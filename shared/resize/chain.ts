@@ -115,7 +115,7 @@ const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
  *   NeverResizable is a second line, since its scope knows the platform's rules.
  * - `restore`: the user's original limits come back. Their own value is not clamped, it is refused by the
  *   server or not. Nor does the platform hold: a pod with a changed limit could be resized, so the server
- *   is asked again. What the server would write into other containers holds here, too: unlike a raise,
+ *   is asked again. Defaults that the server would write hold here, too: unlike a raise,
  *   nothing could undo that.
  * - `manual`: a person answers for what they set, so neither scope nor bounds hold it; what the server or
  *   the kubelet would refuse does.
@@ -170,7 +170,7 @@ export const RESTORE_CHAIN: Chain<ClaimFacts> = chainOf("restore");
 /** For limits that a person sets by hand: rows of a person have checks of the pod alone. */
 export const MANUAL_CHAIN: Chain<PodFacts> = chainOf("manual") as Chain<PodFacts>;
 
-/** What the chain came to. */
+/** The chain's result. */
 export interface Decision {
   /** Containers to change now; empty when held. */
   readonly changes: readonly LimitChange[];

@@ -58,7 +58,7 @@ export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean 
   return containers.some(isOfMarket);
 }
 
-/** What the pod itself has of a container's original limit: the present one unless it is the market's. */
+/** A container's original limit as the pod itself has it: the present one unless it is the market's. */
 function originalIn(container: PodContainer, index: number): number | undefined {
   const { limitManagers: [manager = FORGOTTEN] = [], limits } = container;
   if (manager === FORGOTTEN) return undefined;
@@ -77,7 +77,7 @@ export function originalsIn({ containers }: Pick<Pod, "containers">): ReadonlyMa
 
 /** Where original limits come from when the pod itself does not have them. */
 export interface OtherSources {
-  /** Of the allocation's status. */
+  /** Original limits in the allocation's status. */
   readonly recorded?: readonly Original[] | undefined;
   /** Limits of the template that the pod was made from, millicores by container name. */
   readonly template?: ReadonlyMap<string, number> | undefined;

@@ -6,7 +6,7 @@
 import type { Pod, ResourceAmounts, Resources } from "../api/pod.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU } from "../quantity.ts";
-import { netChange } from "./inputs/cut_raises.ts";
+import { marketSubject, netChange } from "./inputs/subject.ts";
 import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
 
 /** One container's new values, millicores and bytes; what is absent stays as it is. */
@@ -88,7 +88,7 @@ export interface PodChanges {
   readonly originals: ReadonlyMap<string, number>;
 }
 
-/** What goes to the server in one patch. */
+/** Changes that go to the server in one patch. */
 export interface PatchPart {
   /** The field manager, which says which source set the values. */
   readonly manager: string;
@@ -105,8 +105,8 @@ export interface PatchPart {
  * field manager.
  *
  * A limit that is the user's own must never be on record as the market's, for a later restore finds
- * nothing to change in it. What sets CPU free goes first: between the two patches the pod takes no more
- * than before or after.
+ * nothing to change in it. The part that sets CPU free goes first: between the two patches the pod
+ * takes no more than before or after.
  *
  * The server refuses a request above the limit, and of a pod of the market the limit may be below a
  * request that rightsizing wants. Then the limit is raised first, under the market's name, since a value
@@ -132,7 +132,7 @@ export function patchParts(
 
 /** By how much the changes move the sum of the pod's limits, millicores. */
 export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
-  return netChange(pod, new Map(changes.map((change) => [change.name, change])));
+  return netChange(marketSubject(pod), new Map(changes.map((change) => [change.name, change])));
 }
 
 /** Limits that are below the new request of their container, and that stay otherwise. */

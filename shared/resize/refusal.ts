@@ -1,19 +1,19 @@
 /**
- * What a refused resize means: what to do next, and the reason.
+ * The meaning of a refused resize: what to do next, and the reason.
  *
  * @module
  */
 import type { ApiError } from "../api/api_error.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 
-/** What to do next. */
+/** The kind of a refusal, which decides what to do next. */
 export type RefusalKind = "gone" | "conflict" | "busy" | "refused";
 
 /**
- * 404, and 422 about an immutable UID (a pod of the same name was born again) mean that
- * the pod is gone; 409 that the state was old; 429, 5xx and no answer that the server is busy. What a
- * webhook denies, with a status of its own choice, and a webhook that can't be reached (500) concern
- * the pods that it is for, not the whole queue.
+ * 404, and 422 about an immutable UID (a pod of the same name was born again) mean that the pod is
+ * gone; 409 that the state was old; 429, 5xx and no answer that the server is busy. A webhook's denial,
+ * with a status of its own choice, and a webhook that can't be reached (500) concern the pods that it
+ * is for, not the whole queue.
  */
 export function refusalKind(refusal: ApiError): RefusalKind {
   const { status, message } = refusal;
@@ -24,7 +24,7 @@ export function refusalKind(refusal: ApiError): RefusalKind {
   return status === 429 || status >= 500 || status === 0 ? "busy" : "refused";
 }
 
-/** What a cause stands for that a server of 1.36 names (`PodResizeValidator`). */
+/** Reasons for the causes that a server of 1.36 names (`PodResizeValidator`). */
 const CAUSES: Readonly<Record<string, EnforcementReason>> = {
   NodeCapacity: "NodeCapacity",
   UnsupportedPlatform: "WindowsPod",

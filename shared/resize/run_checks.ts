@@ -11,7 +11,7 @@ import {
   type WantedResources,
 } from "./inputs/resources.ts";
 
-/** What a check of one reason finds; that of the check is then the reason. */
+/** The finding of a check with one reason, which becomes the finding's. */
 export type Finding =
   | {
     readonly verdict: "hold";
@@ -24,7 +24,7 @@ export type Finding =
   | {
     readonly verdict: "clamp";
     readonly message: string;
-    /** What is left; nothing at all is a hold. */
+    /** The values left; none at all is a hold. */
     readonly wanted: WantedResources;
   }
   | {
@@ -33,7 +33,7 @@ export type Finding =
     readonly message: string;
   };
 
-/** What a check may answer; nothing means: go on. */
+/** The verdict of a check; undefined: go on. */
 export type Verdict<Reason extends string> =
   | undefined
   | Finding & { readonly reason: Reason };
@@ -49,7 +49,7 @@ export function withoutPairs<Reason extends string>(
   wanted: WantedResources,
   reason: Reason,
   { against }: {
-    /** What there is against one pair: all of it, or all but `rest`; undefined: nothing. */
+    /** The objection to one pair: to all of it, or to all but `rest`; undefined: none. */
     readonly against: (
       entry: PairEntry,
     ) => string | { readonly problem: string; readonly rest: ResourcePair } | undefined;
@@ -71,7 +71,7 @@ export function withoutPairs<Reason extends string>(
   return { verdict: "clamp", reason, message, wanted: wantedOf(rest) };
 }
 
-/** What a check has reported: a clamp, a note or a hold. */
+/** The report of a check: a clamp, a note or a hold. */
 export interface Report<Reason extends string> {
   /** Name of the check. */
   readonly by: string;
@@ -85,9 +85,9 @@ export interface Hold<Reason extends string> extends Report<Reason> {
   readonly yields?: true;
 }
 
-/** What a chain came to. */
+/** The result of a chain. */
 export interface Outcome<Reason extends string> {
-  /** What is left of the wanted values. */
+  /** The wanted values that are left. */
   readonly wanted: WantedResources;
   /** Clamps and notes in their order, each once. */
   readonly reports: readonly Report<Reason>[];
@@ -100,8 +100,8 @@ export interface Outcome<Reason extends string> {
 /**
  * Asks every check in order. The first hold ends it; a clamp changes what is wanted and goes on. With
  * more passes than one all are asked again where one has clamped: a check far down may have taken out
- * what one before it had counted on, as a decrease that made room in a quota. What two checks pull to and
- * fro is left out.
+ * what one before it had counted on, as a decrease that made room in a quota. Values that two checks
+ * pull to and fro are left out.
  */
 export function runChecks<Facts, Reason extends string>(
   chain: readonly Check<Facts, Reason>[],

@@ -23,7 +23,7 @@ export interface ScopeSettings {
   readonly excludedNamespaces: readonly string[];
 }
 
-/** What the rules look at. */
+/** The input of the rules. */
 export interface ScopeSubject extends Pick<PodFacts, "pod" | "node"> {
   readonly namespace: Namespace | undefined;
   /** Those that are for the pod's workload. @default {[]} */
@@ -142,11 +142,6 @@ export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
     if (verdict !== undefined) return verdict;
   }
   return undefined;
-}
-
-/** True for a pod with containers that have all ended for good: nothing is left to give limits to. */
-export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
-  return phase === "Succeeded" || phase === "Failed";
 }
 
 /** True while there is a running pod on a node, of which readings can exist. */

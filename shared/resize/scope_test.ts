@@ -7,16 +7,9 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ALLOW_OVERRIDES, HPA_COORDINATION, MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 import type { Texts } from "../api/object.ts";
-import type { Pod, ResizeCondition } from "../api/pod.ts";
+import { isFinished, type Pod, type ResizeCondition } from "../api/pod.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "./inputs/resize_condition.ts";
-import {
-  isFinished,
-  isLive,
-  outOfScope,
-  restoredCause,
-  restoredMessage,
-  type ScopeSubject,
-} from "./scope.ts";
+import { isLive, outOfScope, restoredCause, restoredMessage, type ScopeSubject } from "./scope.ts";
 
 /** The switch as label and as annotation. */
 type Switch = { readonly label?: string; readonly annotation?: string };
@@ -27,7 +20,7 @@ interface Choice extends Partial<Omit<ScopeSubject, "pod" | "config">> {
   readonly own?: Switch;
   readonly theirs?: Switch;
   readonly annotations?: Texts;
-  /** Of the namespace. */
+  /** Labels of the namespace. */
   readonly labels?: Texts;
   readonly config?: Partial<MarketConfig>;
 }
@@ -239,7 +232,7 @@ pure("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
   for (const reason of ["ResizeInProgress", "ResizeDeferred", "ResizeError", "Applied"]) {
     assert.ok(!INFEASIBLE_REASONS.has(reason));
   }
-  // Of limits that are in force it says nothing.
+  // The condition counts for nothing once the limits are in force.
   const inForce = enforcedPod({ resizeConditions: [INFEASIBLE] });
   assert.equal(resizeStatus(inForce).reason, "ResizeInProgress");
 });

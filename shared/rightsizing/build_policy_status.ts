@@ -89,7 +89,7 @@ export interface PolicyCycle {
   readonly dryRun: boolean;
   /** Absent: it can be followed. */
   readonly problem?: PolicyProblem;
-  /** What there is to know of a valid policy, in sentences; see `scopeNote()`, `samplesNote()`. @default {[]} */
+  /** Notes on a valid policy, in sentences; see `scopeNote()`, `samplesNote()`. @default {[]} */
   readonly notes?: readonly string[];
   /**
    * The workloads that it matches, whether it has won them or not. Absent where none was reconciled: the
@@ -133,12 +133,12 @@ function countOf(workloads: readonly WorkloadRecord[], kind: WorkloadKind): numb
   return workloads.filter(({ workload }) => workload.kind === kind).length;
 }
 
-/** What a policy that can't be read has for a problem. */
+/** The problem of a policy that can't be read. */
 export function validationProblem(faults: readonly FieldFault[]): PolicyProblem {
   return { reason: "ValidationFailed", message: faults.map(faultText).join("; ") };
 }
 
-/** What is true or false, and why. */
+/** A condition that is true or false, and why. */
 interface Finding {
   readonly type: "Ready" | "MetricsMissing" | "DryRun";
   readonly message: string;
@@ -146,7 +146,7 @@ interface Finding {
   readonly reason: PolicyReason;
 }
 
-/** Each dates from the last change of its status. Of missing metrics a cycle without workloads keeps the last. */
+/** Each dates from the last change of its status. Without workloads MetricsMissing stays the last. */
 function conditionsOf(cycle: PolicyCycle): Condition[] {
   const { nowMs, generation, before: { conditions = [] }, workloads, problem, notes = [] } = cycle;
   const known = (type: Finding["type"]) => conditions.find((one) => one.type === type);
@@ -194,7 +194,7 @@ function metricsFinding(workloads: readonly WorkloadRecord[]): Finding {
   };
 }
 
-/** At most a hundred. What each container should ask for stands there as far as it fits. */
+/** At most a hundred. They have the containers' recommendations as far as these fit. */
 function worst(workloads: readonly WorkloadRecord[]): NonNullable<PolicyStatus["workloads"]> {
   let room = MOST_BYTES;
   const sorted = workloads.map((record) => ({ record, difference: largestDifference(record) }))

@@ -363,7 +363,7 @@ pure("mergeRecords() keeps what was applied later, else the leader's", () => {
     [{ own: ["web 5 own"], found: ["web other"] }, "web 5 own, ahead", "web 5 own, ahead"],
     [{ found: ["web 5 other"], known: before }, "web 5 other*", "web 5 other*"],
     [tie, "db own, web 3 own", "db other*, web 3 other*"],
-    // What the one that leads has dropped is gone, and what it can't know is not.
+    // A record that the leader has dropped is gone; one that it can't know stays.
     [{ found: before, known: before }, "", "web 3 before*"],
     [{ own: before, known: before }, "web 3 before", ""],
     [{ own: ["web own"] }, "web own", ""],

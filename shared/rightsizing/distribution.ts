@@ -22,7 +22,7 @@ export interface Distribution {
   quantile(fraction: number): number;
 }
 
-/** What a container used. */
+/** The usage of a container. */
 export interface ContainerUsage {
   /** Name of the container in the workload's pods. */
   readonly container: string;
@@ -61,7 +61,7 @@ export function quantileOf(
   };
 }
 
-/** What one container of one pod used at a time: millicores or bytes. */
+/** Usage of one container of one pod at a time: millicores or bytes. */
 export interface UsageSample {
   /** ms since 1970. */
   readonly atMs: number;

@@ -1,5 +1,5 @@
 /**
- * What bounds the values of a workload: LimitRanges and ResourceQuotas of its namespace, and the largest node.
+ * Bounds of a workload's values: LimitRanges and ResourceQuotas of its namespace, and the largest node.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { defined } from "../defined.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import type { LargestNode, RightsizingFacts } from "./guards/rightsizing_facts.ts";
 
-/** What a quota says of CPU and memory, each bound apart. */
+/** The room in a quota for CPU and memory, each bound apart. */
 function roomsOf(
   { metadata: { name }, bounds }: ResourceQuota,
 ): readonly QuotaRoom[] {
@@ -26,9 +26,9 @@ function roomsOf(
 }
 
 /**
- * What the guards ask of the namespace's LimitRanges and quotas. A change must fit all quotas that count any
- * of the pods, or such as the template makes; those that can't be read bound nothing here. A LimitRange
- * that can't be read is named: it must not pass for one that bounds nothing.
+ * The guards' input from the namespace's LimitRanges and quotas. A change must fit all quotas that
+ * count any of the pods, or such as the template makes; those that can't be read bound nothing here. A
+ * LimitRange that can't be read is named: it must not pass for one that bounds nothing.
  */
 export function namespaceRules(
   { limitRanges, quotas }: {

@@ -31,7 +31,7 @@ export interface ReadablePolicy extends MatchedPolicy {
   readonly spec: PolicySpec;
 }
 
-/** What matching needs beside policies and workloads. */
+/** The input of matching beside policies and workloads. */
 export interface PolicyInput {
   /** Labels of namespaces by name. */
   readonly namespaces: Pick<ReadonlyMap<string, Labels>, "get">;
@@ -113,7 +113,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What the status of a policy says of a workload that another one has won. */
+/** The record in a policy's status for a workload that another one has won. */
 export function outweighedRecord(
   { kind, metadata: { namespace, name } }: WorkloadView,
   winner: ReadablePolicy,

@@ -30,7 +30,7 @@ export interface PolicySelector {
   readonly workloadSelector?: LabelSelector;
   /** Deny wins; an empty `allow` is all. */
   readonly namespaces?: { readonly allow: readonly string[]; readonly deny: readonly string[] };
-  /** What is left of include (all when empty) without exclude; may be nothing. */
+  /** The kinds in include (all when empty) and not in exclude; may be none. */
   readonly workloadKinds: readonly WorkloadKind[];
 }
 
@@ -56,7 +56,7 @@ export interface PolicySpec
     Pick<WrittenSpec["metricsConfig"], "percentile" | "safetyFactor" | "minSamples"> {
   readonly selector: PolicySelector;
   readonly provider: UsageProvider;
-  /** Of the registered source, where the provider is `custom`. */
+  /** Name of the registered source, where the provider is `custom`. */
   readonly customSource?: string;
   readonly windowMs: number;
   readonly bounds: Readonly<Record<ResourceName, ResourceBounds>>;
@@ -71,7 +71,7 @@ export interface PolicyReading {
   readonly faults: readonly FieldFault[];
 }
 
-/** What the controller's settings say where a policy says nothing. */
+/** The controller's settings that apply where a policy has no value. */
 export interface PolicyDefaults {
   /** Absent: each policy has to name its own. */
   readonly provider?: UsageProvider;

@@ -12,7 +12,7 @@ import { faultText } from "../api/fields.ts";
 import type { UsageProvider } from "../api/optimization_policy.ts";
 import { readPolicySpec } from "./policy_spec.ts";
 
-/** What must be there, and nothing else. */
+/** The required fields, and nothing else. */
 const LEAST: WrittenSpec = {
   mode: "Recommend",
   selector: { workloadSelector: {} },

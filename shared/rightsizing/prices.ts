@@ -1,14 +1,14 @@
 /**
- * What requests cost, by prices that the user gives.
+ * The cost of requests, by prices that the user gives.
  *
  * @module
  */
 
 /** A price table. */
 export interface Prices {
-  /** Of one requested core for an hour. */
+  /** Price of one requested core for an hour. */
   readonly coreHour: number;
-  /** Of one requested GiB of memory for an hour. */
+  /** Price of one requested GiB of memory for an hour. */
   readonly gibHour: number;
   /** For instance `EUR`; may be empty. */
   readonly currency: string;
@@ -17,7 +17,7 @@ export interface Prices {
 /** Hours of a month: 365 × 24 / 12. */
 export const MONTH_HOURS = 730;
 
-/** What requests of these millicores and bytes cost in an hour. */
+/** Cost of requests of these millicores and bytes for an hour. */
 export function pricePerHour(
   { cpu, memory }: { readonly cpu: number; readonly memory: number },
   { coreHour, gibHour }: Prices,

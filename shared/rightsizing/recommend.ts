@@ -1,6 +1,6 @@
 /**
- * What containers should request, from what they used: a chain of estimators, functions that wrap one another, each
- * with one idea, which it explains. Percentile, corrections for throttling and OOM kills, safety factor, bounds.
+ * Recommends requests by usage: a chain of estimators, functions that wrap one another, each with one
+ * idea, which it explains. Percentile, corrections for throttling and OOM kills, safety factor, bounds.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { formatDuration } from "../duration.ts";
 import type { ResourceName } from "../api/pod.ts";
 import { amountText, truncatedProduct } from "./amounts.ts";
 import type { ContainerUsage, Distribution } from "./distribution.ts";
-import type { Percentile, PolicySpec, ResourceBounds } from "./policy_spec.ts";
+import type { Percentile, PolicySpec } from "./policy_spec.ts";
 
 /** Values for one container: millicores and bytes, whole. */
 export interface ContainerRecommendation {
@@ -41,11 +41,11 @@ export function recommend(
   { container, ...usage }: ContainerUsage,
   { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
-  // Of nothing there is no percentile, whatever a policy may say.
+  // Without samples there is no percentile, whatever `minSamples` is.
   const need = Math.max(1, rule.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
-  const cpu = estimatorOf("cpu", { rule, corrections })(usage.cpu);
-  const memory = estimatorOf("memory", { rule, corrections })(usage.memory);
+  const cpu = estimateRequest(usage.cpu, { resource: "cpu", rule, corrections });
+  const memory = estimateRequest(usage.memory, { resource: "memory", rule, corrections });
   const requests = { container, cpu: cpu.amount, memory: memory.amount };
   const explanation = `CPU ${explained("cpu", cpu)}. Memory ${explained("memory", memory)}`;
   const { updateRequestsOnly, limitMultipliers: times } = rule.updateStrategy;
@@ -55,23 +55,6 @@ export function recommend(
   const limits = `Limits: CPU ${amountText("cpu", cpuLimit)}, request times ${times.cpu}; ` +
     `memory ${amountText("memory", memoryLimit)}, request times ${times.memory}`;
   return { ...requests, cpuLimit, memoryLimit, explanation: `${explanation}. ${limits}` };
-}
-
-/** The steps from samples to a request, in their order. */
-function estimatorOf(
-  resource: ResourceName,
-  { rule, corrections: { throttling, oomKills = [] } }: {
-    readonly rule: PolicySpec;
-    readonly corrections: Corrections;
-  },
-): Estimator {
-  const { percentile, windowMs, safetyFactor: factor, bounds } = rule;
-  const plain = percentileOf({ resource, percentile, windowMs });
-  const isThrottled = resource === "cpu" && throttling !== undefined;
-  const base = isThrottled ? withThrottling(plain, throttling) : plain;
-  const safe = withSafetyFactor(base, { resource, factor });
-  const raised = resource === "memory" ? withOOMRaise(safe, oomKills) : safe;
-  return withBounds(raised, { resource, bounds: bounds[resource] });
 }
 
 /** Never below the request, which Kubernetes would refuse. */
@@ -103,14 +86,18 @@ export function recommendWorkload(
 
 /** An amount and how it came about. */
 export interface Estimate {
-  /** Millicores or bytes; whole from the safety factor on. */
+  /** Millicores or bytes, whole. */
   readonly amount: number;
   /** One phrase for each step, in order; the last is about `amount`. */
   readonly steps: readonly string[];
 }
 
-/** Makes an estimate of samples, of which there is one at least. */
-export type Estimator = (usage: Distribution) => Estimate;
+/** Input of an estimate beside the samples. */
+export interface EstimateInput {
+  readonly resource: ResourceName;
+  readonly rule: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
+  readonly corrections: Corrections;
+}
 
 const FRACTIONS: Readonly<Record<Percentile, number>> = {
   P50: 0.5,
@@ -119,22 +106,54 @@ const FRACTIONS: Readonly<Record<Percentile, number>> = {
   P99: 0.99,
 };
 
-/** The percentile of the samples; the window that they are of is for the sentence. */
-export function percentileOf(
-  { resource, percentile, windowMs }: {
-    readonly resource: ResourceName;
-    readonly percentile: Percentile;
-    readonly windowMs: number;
-  },
-): Estimator {
-  return (usage) => {
-    const amount = usage.quantile(FRACTIONS[percentile]);
-    const samples = usage.count === 1 ? "sample" : "samples";
-    const step = `${percentile} of ${usage.count} ${samples} in ${formatWindow(windowMs)} is ${
-      amountText(resource, amount)
-    }`;
-    return { amount, steps: [step] };
-  };
+/**
+ * Estimates a request from samples, of which there is one at least: percentile, raise for throttled CPU,
+ * safety factor, raise for memory after OOM kills, bounds. The raise for throttling replaces usage that a
+ * limit cut off, so the factor applies to it; the raise after a kill is a safety factor itself.
+ */
+export function estimateRequest(
+  usage: Distribution,
+  { resource, rule, corrections: { throttling, oomKills = [] } }: EstimateInput,
+): Estimate {
+  const text = (amount: number): string => amountText(resource, amount);
+  const { percentile, windowMs, safetyFactor } = rule;
+  const fraction = FRACTIONS[percentile];
+  const steps: string[] = [];
+
+  let amount = usage.quantile(fraction);
+  const samples = `${usage.count} ${usage.count === 1 ? "sample" : "samples"}`;
+  steps.push(`${percentile} of ${samples} in ${formatWindow(windowMs)} is ${text(amount)}`);
+
+  if (resource === "cpu" && throttling !== undefined) {
+    const wanted = wantedWhileThrottled(amount, { fraction, ...throttling });
+    if (wanted > amount) {
+      amount = wanted;
+      const share = `${Number((100 * throttling.share).toFixed(1))} %`;
+      const why = throttling.demand === undefined
+        ? "more was wanted, how much is unknown"
+        : "the market saw that much wanted";
+      steps.push(
+        `raised to ${text(amount)} since its limit ran out in ${share} of the periods (${why})`,
+      );
+    }
+  }
+
+  // Truncated to whole millicores or bytes, without loss by binary fractions.
+  amount = truncatedProduct(amount, safetyFactor);
+  steps.push(`times ${safetyFactor} is ${text(amount)}`);
+
+  const had = resource === "memory" ? bytesAtKill(usage, oomKills) : 0;
+  if (had > 0 && amount < raisedAfterOOM(had)) {
+    amount = raisedAfterOOM(had);
+    steps.push(`killed for lack of memory at ${text(had)}, so raised to ${text(amount)}`);
+  }
+
+  const { min, max } = rule.bounds[resource];
+  const bounds = `bounds ${text(min)} to ${text(max)}`;
+  if (amount < min) steps.push(`raised to the minimum of ${bounds}`);
+  else if (amount > max) steps.push(`lowered to the maximum of ${bounds}`);
+  else steps.push(`within ${bounds}`);
+  return { amount: Math.min(max, Math.max(min, amount)), steps };
 }
 
 const DAY_MS = 86_400_000;
@@ -143,41 +162,6 @@ const DAY_MS = 86_400_000;
 function formatWindow(windowMs: number): string {
   const days = windowMs / DAY_MS;
   return Number.isInteger(days) && days > 1 ? `${days}d` : formatDuration(windowMs);
-}
-
-/** The base's estimate with another amount, and the phrase for that. */
-function withStep({ steps }: Estimate, amount: number, step: string): Estimate {
-  return { amount, steps: [...steps, step] };
-}
-
-/** The base × factor, truncated to whole millicores or bytes, without loss by binary fractions. */
-export function withSafetyFactor(
-  base: Estimator,
-  { resource, factor }: { readonly resource: ResourceName; readonly factor: number },
-): Estimator {
-  return (usage) => {
-    const estimate = base(usage);
-    const amount = truncatedProduct(estimate.amount, factor);
-    return withStep(estimate, amount, `times ${factor} is ${amountText(resource, amount)}`);
-  };
-}
-
-/** The base, moved to the nearer bound if it is outside; inside it is not moved. */
-export function withBounds(
-  base: Estimator,
-  { resource, bounds: { min, max } }: {
-    readonly resource: ResourceName;
-    readonly bounds: ResourceBounds;
-  },
-): Estimator {
-  const bounds = `bounds ${amountText(resource, min)} to ${amountText(resource, max)}`;
-  return (usage) => {
-    const estimate = base(usage);
-    const { amount } = estimate;
-    if (amount < min) return withStep(estimate, min, `raised to the minimum of ${bounds}`);
-    if (amount > max) return withStep(estimate, max, `lowered to the maximum of ${bounds}`);
-    return withStep(estimate, amount, `within ${bounds}`);
-  };
 }
 
 /** Throttling by a limit within the window. */
@@ -198,40 +182,19 @@ export interface Throttling {
 }
 
 /**
- * Usage as it would have been. A limit cuts off the samples at the top, so with a throttled share s the
- * quantiles below 1 − s are what they were, and those above are known to be too low.
+ * The quantile as it would have been. A limit cuts off the samples at the top, so with a throttled share s
+ * the quantiles below 1 − s are what they were, and those above are known to be too low.
  *
  * Those become the observed demand, if that is more. Without an observation they grow by the factor
  * 1 + s: how much was missing cannot be known, but twice as much is tried at most, and the next window
  * shows whether it was enough.
  */
-function uncensored(usage: Distribution, { share, demand }: Throttling): Distribution {
-  if (share === 0) return usage;
-  return {
-    ...usage,
-    quantile(fraction) {
-      const amount = usage.quantile(fraction);
-      if (fraction < 1 - share) return amount;
-      return demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
-    },
-  };
-}
-
-/** The base's estimate of what usage would have been; belongs around the percentile alone. */
-export function withThrottling(base: Estimator, throttling: Throttling): Estimator {
-  return (usage) => {
-    const seen = base(usage);
-    const { amount } = base(uncensored(usage, throttling));
-    if (amount <= seen.amount) return seen;
-    const percent = `${Number((100 * throttling.share).toFixed(1))} %`;
-    const why = throttling.demand === undefined
-      ? "more was wanted, how much is unknown"
-      : "the market saw that much wanted";
-    const step = `raised to ${
-      amountText("cpu", amount)
-    } since its limit ran out in ${percent} of the periods (${why})`;
-    return withStep(seen, amount, step);
-  };
+function wantedWhileThrottled(
+  amount: number,
+  { fraction, share, demand }: Throttling & { readonly fraction: number },
+): number {
+  if (fraction < 1 - share) return amount;
+  return demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
 }
 
 /** A kill for lack of memory within the window; older ones are the caller's to forget. */
@@ -254,30 +217,20 @@ function raisedAfterOOM(hadBytes: number): number {
   return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
 }
 
-/** What is raised to so many bytes, rounded down; 0 or less: nothing is. 356Mi comes from 256Mi. */
+/** The bytes that are raised to this value, rounded down; 0 or less: none are. 356Mi comes from 256Mi. */
 export function bytesBeforeOOM(raised: number): number {
   return Math.floor(Math.min(raised / RAISE_FACTOR, raised - LEAST_RAISE_BYTES));
 }
 
 /**
- * The base, or what is over what the container had when it was killed, if that is more. Samples never
- * show what was missing: none is taken at the moment of a kill, and none can be above the limit. Belongs
- * around the safety factor (the raise is one itself) and inside of the bounds.
+ * The most that the container had when it was killed; 0 where it was not, or had nothing. Samples never
+ * show what was missing: none is taken at the moment of a kill, and none can be above the limit.
  */
-export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estimator {
-  if (kills.length === 0) return base;
-  return (usage) => {
-    const estimate = base(usage);
-    const had = Math.max(
-      ...kills.map(({ hadBytes, unlimited = false }) =>
-        unlimited ? Math.max(hadBytes, usage.max) : hadBytes
-      ),
-    );
-    const raised = raisedAfterOOM(had);
-    if (had === 0 || estimate.amount >= raised) return estimate;
-    const step = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
-      amountText("memory", raised)
-    }`;
-    return withStep(estimate, raised, step);
-  };
+function bytesAtKill(usage: Distribution, kills: readonly OOMKill[]): number {
+  return Math.max(
+    0,
+    ...kills.map(({ hadBytes, unlimited = false }) =>
+      unlimited ? Math.max(hadBytes, usage.max) : hadBytes
+    ),
+  );
 }

@@ -183,10 +183,10 @@ pure("recommend() raises memory after a kill by a fifth or 100 Mi, within the bo
       percentile: "P50",
       corrections: { oomKills: [{ hadBytes: hadMebi * MI, unlimited: true }] },
     });
-  // What a container without a limit had is its largest sample, or its request where that is more.
+  // A container without a limit had its largest sample, or its request where that is more.
   assert.deepEqual(unlimited(64, [100, 400, 200]), [100, 500]);
   assert.deepEqual(unlimited(500, [100, 400, 200]), [100, 600]);
-  // Of nothing there is nothing to raise.
+  // Without usage there is nothing to raise.
   assert.deepEqual(unlimited(0, [0]), [100, 64]);
 });
 

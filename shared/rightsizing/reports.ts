@@ -14,7 +14,7 @@ import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./wor
  */
 const MOST_BYTES = 512 * 1024;
 
-/** What of a report its writer decides. */
+/** The part of a report that its writer decides. */
 export interface ReportPart {
   /** `recommendations-1` and so on. */
   readonly name: string;
@@ -110,15 +110,15 @@ function bytesOf(value: unknown): number {
 
 /** Records of one namespace. */
 export interface RecordVersions {
-  /** What this controller knows. */
+  /** Records of this controller. */
   readonly own: readonly WorkloadRecord[];
-  /** What another controller has written. */
+  /** Records that another controller has written. */
   readonly found: readonly WorkloadRecord[];
-  /** What was written when this controller last read or wrote. */
+  /** Records as this controller last read or wrote them. */
   readonly known: readonly WorkloadRecord[];
 }
 
-/** What is to be on record. */
+/** The records to write. */
 export interface MergedRecords {
   readonly records: readonly WorkloadRecord[];
   /** Workloads of which the other one's record is kept, in place of one's own or of none. */
@@ -128,9 +128,9 @@ export interface MergedRecords {
 }
 
 /**
- * Of a workload to which one of them has applied something since, the later application counts: that is
- * what pods have, or are about to get. All else the one that leads knows better, and which workloads
- * there are.
+ * For a workload to which one of them has applied something since, the later application counts: pods
+ * have its values, or are about to get them. Otherwise the leader's records count, and its list of
+ * workloads.
  */
 export function mergeRecords(
   { own, found, known }: RecordVersions,
@@ -145,7 +145,7 @@ export function mergeRecords(
     const [my, their, old] = [mine.get(key), theirs.get(key), before.get(key)];
     const isMine = appliedAt(my) > Math.max(appliedAt(their), appliedAt(old));
     const isTheirs = appliedAt(their) > Math.max(appliedAt(my), appliedAt(old));
-    // What this one has dropped does not come back, unless something was applied to it since.
+    // A record that this one has dropped does not come back, unless something was applied to it since.
     const leading = my ?? (old === undefined ? their : undefined);
     const kept = isMine ? my : isTheirs || !leads ? their : leading;
     if (isMine) isAhead = true;

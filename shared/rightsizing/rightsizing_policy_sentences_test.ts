@@ -10,7 +10,7 @@ import {
 } from "./build_policy_status.ts";
 import { samplesDistribution } from "./distribution.ts";
 import { type PolicySelector, readPolicySpec, type UpdateStrategy } from "./policy_spec.ts";
-import { type Corrections, percentileOf, recommend } from "./recommend.ts";
+import { type Corrections, estimateRequest, recommend } from "./recommend.ts";
 
 function sentences(name: string, rows: readonly SentenceRow[]): void {
   Deno.test({ name, permissions: "none", fn: () => assertSentences(rows) });
@@ -71,9 +71,10 @@ sentences("sentences about recommendations", [
   [
     "windows",
     () =>
-      [7 * DAY_MS, 1.5 * DAY_MS, DAY_MS / 48].flatMap((windowMs) =>
-        percentileOf({ resource: "cpu", percentile: "P50", windowMs })(usage(2)).steps
-      ).join(),
+      [7 * DAY_MS, 1.5 * DAY_MS, DAY_MS / 48].map((windowMs) => {
+        const rule = autoPolicy({}, { percentile: "P50", windowMs });
+        return estimateRequest(usage(2), { resource: "cpu", rule, corrections: {} }).steps[0];
+      }).join(),
     "P50 of 1 sample in 7d is 2m,P50 of 1 sample in 36h is 2m,P50 of 1 sample in 30m is 2m",
   ],
 ]);

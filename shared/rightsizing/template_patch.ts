@@ -3,21 +3,16 @@
  *
  * @module
  */
-import { membersOf } from "../members.ts";
 import { NO_RESOURCES, type PodContainer, type Resources, withResources } from "../api/pod.ts";
 import { defined } from "../defined.ts";
-import {
-  byResource,
-  hasAmounts,
-  RESOURCE_NAMES,
-  RESOURCE_SIDES,
-  type WantedResources,
-} from "../resize/inputs/resources.ts";
+import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 import { type ContainerResources, containerResources, type ResizePatch } from "../resize/patch.ts";
 import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_facts.ts";
-import { itemName } from "../api/pod_managers.ts";
+import { type PodSpecPath, resourceOwners } from "../api/managed_fields.ts";
 import type { FieldOwner, ResourceField, TemplateOwners } from "../api/workload.ts";
+
+const TEMPLATE: PodSpecPath = ["f:spec", "f:template", "f:spec"];
 
 /** A patch, and how to send it. */
 export interface TemplatePatch {
@@ -109,55 +104,16 @@ export interface OwnedFields {
   readonly initContainers: ReadonlyMap<string, ReadonlySet<ResourceField>>;
 }
 
-/** A request or limit of the template that a field manager owns. */
-interface OwnedField extends FieldOwner {
-  readonly operation: unknown;
-  readonly list: keyof OwnedFields;
-  readonly container: string;
-  readonly field: ResourceField;
-}
-
 /**
- * The owners in a workload's `metadata.managedFields`; entries of no known shape are passed over, and a
- * time that is none is NaN. Source: Kubernetes documentation, "Server-Side Apply", and the set encoding of
- * FieldsV1 in structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
- */
-function* ownersIn(managedFields: unknown): Generator<OwnedField> {
-  for (const entry of Array.isArray(managedFields) ? managedFields : []) {
-    const { manager, operation, time, fieldsV1 } = membersOf(entry);
-    if (typeof manager !== "string") continue;
-    const atMs = Date.parse(String(time));
-    const spec = at(fieldsV1, ["f:spec", "f:template", "f:spec"]);
-    for (const list of ["containers", "initContainers"] as const) {
-      for (const [key, item] of Object.entries(at(spec, [`f:${list}`]))) {
-        const container = itemName(key);
-        if (container === undefined) continue;
-        for (const side of RESOURCE_SIDES) {
-          const resources = at(item, ["f:resources", `f:${side}`]);
-          for (const name of RESOURCE_NAMES.filter((one) => Object.hasOwn(resources, `f:${one}`))) {
-            yield { manager, operation, atMs, list, container, field: `${side}.${name}` };
-          }
-        }
-      }
-    }
-  }
-}
-
-/** The members below the path; none where it ends before. */
-function at(value: unknown, path: readonly string[]): Readonly<Record<string, unknown>> {
-  return path.reduce((found, name) => membersOf(found[name]), membersOf(value));
-}
-
-/**
- * What `manager` owns by applying. Fields that it has merely updated (strategic merge patches) stay when a
- * later apply does not name them.
+ * The fields that `manager` owns by applying. Fields that it has merely updated (strategic merge
+ * patches) stay when a later apply does not name them.
  */
 export function ownedFields(managedFields: unknown, manager: string): OwnedFields {
   const owned = {
     containers: new Map<string, Set<ResourceField>>(),
     initContainers: new Map<string, Set<ResourceField>>(),
   };
-  for (const one of ownersIn(managedFields)) {
+  for (const one of resourceOwners(managedFields, TEMPLATE)) {
     if (one.manager !== manager || one.operation !== "Apply") continue;
     const fields = owned[one.list].get(one.container) ?? new Set();
     owned[one.list].set(one.container, fields.add(one.field));
@@ -172,8 +128,8 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
  */
 export function templateOwners(managedFields: unknown): TemplateOwners | undefined {
   const owners = new Map<string, Partial<Record<ResourceField, FieldOwner>>>();
-  for (const { manager, atMs, list, container, field } of ownersIn(managedFields)) {
-    if (list !== "containers" || Number.isNaN(atMs)) continue;
+  for (const { manager, atMs, list, container, field } of resourceOwners(managedFields, TEMPLATE)) {
+    if (list !== "containers" || manager === "" || Number.isNaN(atMs)) continue;
     const known = owners.get(container) ?? {};
     if (atMs >= (known[field]?.atMs ?? -Infinity)) known[field] = { manager, atMs };
     owners.set(container, known);
@@ -186,8 +142,8 @@ export function ownersOf(
   managedFields: unknown,
   takes: (container: string, field: ResourceField) => boolean,
 ): readonly string[] {
-  const found = [...ownersIn(managedFields)].filter(({ list, container, field }) =>
-    list === "containers" && takes(container, field)
-  );
+  const found = [...resourceOwners(managedFields, TEMPLATE)].filter((
+    { manager, list, container, field },
+  ) => list === "containers" && manager !== "" && takes(container, field));
   return [...new Set(found.map(({ manager }) => manager))].sort();
 }

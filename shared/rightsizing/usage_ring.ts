@@ -30,9 +30,9 @@ const LOG_GROWTH = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
 
 /** Where the buckets of a resource lie. */
 export interface BucketScale {
-  /** The first bucket's start. What is smaller, zero included, counts as 0. */
+  /** The first bucket's start. Smaller values, zero included, count as 0. */
   readonly least: number;
-  /** What lies beyond the last is counted in it; only the maximum is exact. */
+  /** Number of buckets. The last counts values beyond it, too; only the maximum is exact. */
   readonly buckets: number;
 }
 
@@ -54,7 +54,7 @@ function bucketOf(value: number, { least, buckets }: BucketScale): number {
   return Math.min(buckets - 1, Math.floor(Math.log(value / least) / LOG_GROWTH));
 }
 
-/** What all samples of a bucket are taken for; 0 for bucket −1. */
+/** The value that all samples of a bucket are taken for; 0 for bucket −1. */
 function bucketValue(bucket: number, { least }: BucketScale): number {
   return bucket < 0 ? 0 : least * Math.exp(bucket * LOG_GROWTH) * (1 + RELATIVE_ERROR);
 }
@@ -182,7 +182,7 @@ function distributionOf(
   return { count, min, max, oldestMs, newestMs, quantile };
 }
 
-/** What a ring covers. */
+/** The window of a ring and its parts. */
 export interface RingShape {
   /** Whole milliseconds, at least 1. */
   readonly windowMs: number;
@@ -310,7 +310,7 @@ export type StoredRings = z.infer<typeof storedRingsSchema>;
 
 type StoredSlot = z.infer<typeof slotSchema>;
 
-/** What is stored of rings: all that they hold. */
+/** The stored form of rings, with all that they hold. */
 export function storedRings({ cpu, memory }: ContainerRings): StoredRings {
   return { cpu: cpu.contents().map(storedSlot), memory: memory.contents().map(storedSlot) };
 }

@@ -1,5 +1,5 @@
 /**
- * What rightsizing reports of a workload on the workload itself.
+ * Annotations by which rightsizing reports on a workload itself.
  *
  * @module
  */

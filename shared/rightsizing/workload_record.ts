@@ -1,6 +1,6 @@
 /**
- * What is known of a workload after a reconcile, and how it is written: to the status of its policy, and to the
- * report of its namespace, from which it is read again.
+ * The state of a workload after a reconcile, and how it is written: to the status of its policy, and to
+ * the report of its namespace, from which it is read again.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export type ValuesInForce =
   & Pick<ContainerRecommendation, "container">
   & ContainerAmounts
   & {
-    /** What the template said of the container then. */
+    /** The template's values of the container then. */
     readonly adoptedOn?: ContainerAmounts;
   };
 
@@ -77,7 +77,7 @@ export interface WorkloadRecord {
   readonly uid?: string;
   /** Its template at the last reconcile. */
   readonly template?: readonly ContainerTemplate[];
-  /** What the recommendations were made of, see `usageSummaryOf()`; absent where it is not kept. */
+  /** The usage behind the recommendations, see `usageSummaryOf()`; absent where it is not kept. */
   readonly usage?: readonly UsageSummary[];
 }
 
@@ -223,7 +223,7 @@ export function resourcesOfAmounts(
   };
 }
 
-/** What a record keeps of them, with what the containers of the template have beside them. */
+/** The values in force as a record keeps them, with those of the template's containers. */
 export function valuesInForce(
   inForce: ReadonlyMap<string, Resources>,
   template: readonly PodContainer[],

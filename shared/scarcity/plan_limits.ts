@@ -121,8 +121,8 @@ function followShare(
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
   if (raise <= limit || !isWorth([raise, limit], pace)) return { rationed };
-  // What others leave grows for a moment when their bursts end: one raise is to follow, not several,
-  // and not before the next decrease may come.
+  // The CPU that others leave grows for a moment when their bursts end: one raise is to follow, not
+  // several, and not before the next decrease may come.
   const { raiseSince = now } = memory;
   if (now < raiseDueAt({ raiseSince, fundedAt }, pace)) return { rationed, raiseSince };
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
@@ -149,7 +149,7 @@ export function dueOf(lowest: number, { partOfUsed }: Pick<ScarceShare, "partOfU
   return Math.max(lowest, partOfUsed);
 }
 
-/** What a container takes from others, millicores: not what it used before they came. */
+/** Millicores that a container takes from others: not those that it used before they came. */
 export function takenBy({ usage1s, usage400ms }: RecentLoad): number {
   return Math.min(usage1s, usage400ms);
 }

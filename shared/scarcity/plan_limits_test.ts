@@ -11,7 +11,7 @@ import { clearScarce, isShort, type ScarceShare } from "./scarce_clearing.ts";
 
 type Memory = LimitedContainer["memory"];
 
-/** What differs from a container at its ceiling of 4000 m with a share of 1000 m that uses 2000 m. */
+/** Differences from a container at its ceiling of 4000 m with a share of 1000 m that uses 2000 m. */
 interface Change extends Partial<Omit<LimitedContainer, "memory" | "load" | "cleared">> {
   readonly memory?: Partial<Memory>;
   readonly load?: Partial<RecentLoad>;
@@ -261,7 +261,7 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
 
 const anyContainers = fc.array(anyContainer, { maxLength: 25, size: "max" });
 
-/** What must hold for one container's change. */
+/** Checks one container's change. */
 function checkChange(one: LimitedContainer, { change, rationed = false }: Planned): void {
   const { floor, ceiling, load, cleared, originalLimit, memory } = one;
   const { limit, fundedAt, shortAt = -Infinity } = memory;

@@ -86,7 +86,7 @@ export function clearScarce(
     const [part, waits] = [divided * bidder.weight / weights, waiting[i] as number];
     return { bidder, part, waiting: waits, ...bidOf(bidder, { part, waiting: waits }) };
   });
-  // What a container used while it waited does not show what it wants.
+  // Usage while a container waited does not show its demand.
   const most = first.map(({ bidder, waiting, bid }) => ({
     bidder,
     bid: waiting < WAITS ? bid : bidder.ceiling,
@@ -165,7 +165,7 @@ function divideByRequest(bids: readonly Bid[], divided: number): Float64Array {
 }
 
 /**
- * What bidders are due by request and original limit, times priority and credit; scaled to the sum of
+ * Weights of bidders by request and original limit, times priority and credit; scaled to the sum of
  * their weights, so that the price stays weight per millicore.
  */
 function dueWeights(

@@ -9,8 +9,8 @@ import { nextLoad, type RecentLoad } from "../market/market_container.ts";
 import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
 
 /**
- * What differs from a container at its ceiling of 4000 m that uses 1000 m, and over 1 s nothing; null: no
- * PSI.
+ * Differences from a container at its ceiling of 4000 m that uses 1000 m, and over 1 s nothing; null:
+ * no PSI.
  */
 interface Change extends Partial<Omit<ScarceBidder, "load" | "memory">> {
   readonly limit?: number;
@@ -44,7 +44,7 @@ function cleared(
 pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
   const other: Change = {};
   const rival = { usage: 3900, waiting: 1 };
-  // Of 1.08 × 4000, 2880.
+  // Its part of 1.08 × 4000 is 2880.
   const victim = { weight: 200, multiplier: 2, waiting: 0.2 };
   const binds = { limit: 700, usage: 561, usage1s: 561 };
   const rows: readonly (readonly [readonly Change[], bids: number[]])[] = [
@@ -145,7 +145,7 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
     [[raised, { usage: 1500, originalLimit: 2000 }], 2000, [580, 1580]],
     // Original limits alone don't fit any more: 500 m for the first, though its part is 1944.
     [[raised, { usage: 3000, originalLimit: 3000 }], 2000, [500, 1660]],
-    // Of 1080, what the neighbour's original limit leaves.
+    // The services divide the rest of 1080 beside the neighbour's original limit.
     [[service, service, neighbour], 1000, [340, 340, 400]],
     // 1080 − 100 by weight, at most the original limit of 500 m; 1160 − 100 by weight beyond it.
     [busy, 1000, [480, 500, 1]],
@@ -169,7 +169,7 @@ pure("clearScarce() takes requests for what original limits leave, priority for 
     // 1080 − 700 by weight.
     [light, heavy, [690, 390]],
     [light, { ...heavy, weight: 300 }, [600, 480]],
-    // Of twice the priority: 690 : 2 × 390.
+    // At twice the priority 690 : 2 × 390.
     [light, { ...heavy, weight: 200, multiplier: 2 }, [510, 570]],
     [{ ...light, weight: 50, multiplier: 0.5 }, heavy, [510, 570]],
   ];

@@ -1,5 +1,5 @@
 /**
- * What `recommend` shows, as one value: its JSON and YAML are this, and the texts are made of it.
+ * The contents of `recommend` as one value: its JSON and YAML are this, and the texts are made of it.
  * CPU in millicores and memory in bytes, everywhere.
  *
  * @module
@@ -10,12 +10,12 @@ import type { ContainerAmounts, WorkloadRecord } from "../rightsizing/workload_r
 
 export type { ContainerAmounts };
 
-/** What some pods have: so many of them, all the same. */
+/** Requests and limits of some pods: so many of them, all the same. */
 export interface PodAmounts extends ContainerAmounts {
   readonly count: number;
 }
 
-/** What becomes of the requests of all pods together; neither is negative. */
+/** The change in the requests of all pods together; neither is negative. */
 export interface Change {
   readonly grows: number;
   readonly shrinks: number;
@@ -34,17 +34,17 @@ export interface AdvisedContainer {
   readonly sidecar: boolean;
   /** As the manifest asks for; absent where it names no such container, or can't be read. */
   readonly template?: ContainerAmounts;
-  /** What running pods have, most pods first; in the market the original limits, not the market's. */
+  /** Requests and limits of running pods, most pods first; the original limits for pods in the market. */
   readonly pods: readonly PodAmounts[];
   /** Absent where there is no recommendation for it. */
   readonly recommended?: ContainerAmounts;
-  /** What was last adopted; absent where nothing was. */
+  /** The last adopted values; absent where there are none. */
   readonly inForce?: ContainerAmounts;
   /** How the recommendation came about. */
   readonly explanation?: string;
   /** The data that it was made of; absent where the report does not have it. */
   readonly usage?: { readonly cpu?: DistributionSummary; readonly memory?: DistributionSummary };
-  /** Of the requests of its pods; absent where there is no recommendation or nothing to compare. */
+  /** Changes of its pods' requests; absent where there is no recommendation or nothing to compare. */
   readonly changes?: Changes;
 }
 
@@ -80,6 +80,6 @@ export interface AdviceView {
   /** By namespace, kind and name. */
   readonly workloads: readonly AdvisedWorkload[];
   readonly changes: Changes;
-  /** What could not be read, and what the sums leave out, in sentences. */
+  /** Objects that could not be read, and omissions of the sums, in sentences. */
   readonly notes: readonly string[];
 }

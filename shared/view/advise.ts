@@ -4,9 +4,8 @@
  * @module
  */
 import { defined, mapDefined } from "../defined.ts";
-import { isFinished } from "../resize/scope.ts";
 import { workloadsOf } from "../resize/workloads_of.ts";
-import type { Pod, PodContainer } from "../api/pod.ts";
+import { isFinished, type Pod, type PodContainer } from "../api/pod.ts";
 import type { PodAllocation } from "../api/pod_allocation.ts";
 import type { RecommendationReport } from "../api/recommendation_report.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
@@ -28,7 +27,7 @@ import { changesOf, sumOfChanges } from "./changes.ts";
 import { countableCPU } from "../quantity.ts";
 import { recordedLimitsOf } from "../resize/original_limits.ts";
 
-/** What was read; a list that may not be read is undefined. */
+/** The input of the advice; a list that may not be read is undefined. */
 export interface AdviceFacts {
   readonly reports: readonly RecommendationReport[];
   readonly templates: readonly WorkloadTemplate[] | undefined;
@@ -151,7 +150,7 @@ function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): Contai
   return defined({ cpu, memory, cpuLimit, memoryLimit });
 }
 
-/** What pods have of the container, those that have the same together, most pods first. */
+/** Requests and limits of the container in pods, those that have the same together, most pods first. */
 function podAmounts(
   name: string,
   { pods, allocationByUID }: {

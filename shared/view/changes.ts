@@ -1,5 +1,5 @@
 /**
- * What becomes of the requests of all pods, as numbers and as text, and what recommendations save of them.
+ * Changes of the requests of all pods, as numbers and as text, and the savings of recommendations.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export function amountText(name: AmountName, amount: number): string {
 /** Where pods have nothing set. */
 const UNSET = "none";
 
-/** What running pods have; without pods, what the template has. */
+/** Requests and limits of running pods; without pods, those of the template. */
 export function presentAmounts({ pods, template }: AdvisedContainer): readonly ContainerAmounts[] {
   if (pods.length > 0) return pods;
   return template === undefined ? [] : [template];
@@ -40,7 +40,7 @@ export function presentText(container: AdvisedContainer, name: AmountName): stri
   return [...new Set(texts)].join("..");
 }
 
-/** What the requests of all pods come to, in a sentence. */
+/** The changes of the requests of all pods, in a sentence. */
 export function changesText({ cpu, memory }: Changes): string {
   return `Requests of all pods: CPU shrinks by ${coresText(cpu.shrinks)} and grows by ` +
     `${coresText(cpu.grows)} cores, memory shrinks by ${memoryText(memory.shrinks)} and grows by ` +
@@ -53,7 +53,7 @@ const NO_CHANGES: Changes = {
   memory: { grows: 0, shrinks: 0 },
 };
 
-/** What is recommended, and what there is. */
+/** The recommended and the present values. */
 export type Compared = Pick<AdvisedContainer, "recommended" | "pods" | "template">;
 
 /** How many pods there are, and are to be. */
@@ -127,16 +127,16 @@ export interface ResourceAmounts {
 
 /** Values that were applied in place. */
 export interface InPlaceSaving {
-  /** What the manifest requests for the pods. */
+  /** The pods' requests by the manifest. */
   readonly before: ResourceAmounts;
-  /** What the pods request less than that; negative where they request more. */
+  /** Those less the pods' present requests; negative where they request more. */
   readonly saved: ResourceAmounts;
 }
 
 /**
- * What the pods have less than the manifest requests, by values that were applied in place. Undefined without
- * such values: what a rewritten template requested before is not recorded. Pods of which nothing is known
- * count as having what the manifest requests.
+ * The manifest's requests less those of the pods, by values that were applied in place. Undefined
+ * without such values: the requests before a template was rewritten are not recorded. Pods with unknown
+ * requests count as having the manifest's.
  */
 export function savedInPlace(
   { containers, exists, lastApplied, lastApplyMethod }: AdvisedWorkload,
@@ -161,8 +161,8 @@ export function savedInPlace(
 }
 
 /**
- * What the pods would request less if they had the recommendation. Undefined where it is not to be applied:
- * of a workload that is skipped, or failed.
+ * The pods' requests less those of the recommendation. Undefined where it is not to be applied: of a
+ * workload that is skipped, or failed.
  */
 export function savedIfApplied(
   { status, changes: { cpu, memory } }: Pick<AdvisedWorkload, "status" | "changes">,

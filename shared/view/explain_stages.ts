@@ -126,7 +126,7 @@ function controllerStage({ controller }: Explanation): Stage {
   const { phase, reason, message, appliedAgeMs } = controller ?? {};
   if (reason === undefined) return { name: "Controller", pod: "has not looked at it yet" };
   const sentence = sentenceOf(reason);
-  // Of an applied limit the sentence says it all.
+  // The sentence says it all for an applied limit.
   const isUsual = message === undefined || message === sentence || reason === "Applied";
   const own = isUsual ? "" : ` (${message})`;
   const state = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;

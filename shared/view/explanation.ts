@@ -85,7 +85,7 @@ export interface Explanation {
   readonly problems: readonly string[];
 }
 
-/** What the user may see of what else decides whether a pod takes part. */
+/** Other objects that decide whether a pod takes part, as far as the user may see them. */
 export interface ScopeFacts {
   /** Those that are for the pod's workload; undefined where the user may not read them. */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
@@ -93,7 +93,7 @@ export interface ScopeFacts {
   readonly autoscalers?: readonly HorizontalPodAutoscaler[];
   /** The workload that they scale; undefined for other kinds, and where the user may not read it. */
   readonly workload?: Workload;
-  /** Of the pod's node; undefined where it is not known. */
+  /** The pod's node; undefined where it is not known. */
   readonly node?: Node;
 }
 

@@ -6,7 +6,7 @@
 import type { WorkloadKind } from "../api/workload.ts";
 import type { Mode } from "../market/solver.ts";
 
-/** What is not known. */
+/** Stands for an unknown value. */
 export const UNKNOWN = "-";
 
 /** How a text stands out. */

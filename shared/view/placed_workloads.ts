@@ -50,7 +50,7 @@ function shownWorkload(
   return [{ ...defined(shown), ...others }];
 }
 
-/** Of a workload among those of all namespaces and kinds. */
+/** Key of a workload among those of all namespaces and kinds. */
 export function keyOf(
   { namespace, kind, name }: Pick<ShownWorkload, "namespace" | "name"> & { readonly kind: string },
 ): string {

@@ -1,6 +1,6 @@
 /**
- * What `top` shows, as plain data: pods as their agents see them, and those without an agent's view as
- * their allocations have them. Pure.
+ * The contents of `top` as plain data: pods as their agents see them, and those without an agent's view
+ * as their allocations have them. Pure.
  *
  * @module
  */
@@ -38,11 +38,11 @@ export interface TopNode extends Omit<NodeView, "pods" | "at"> {
 export interface TopView {
   readonly pods: readonly TopPod[];
   readonly nodes: readonly TopNode[];
-  /** What is not as it should be, in sentences. */
+  /** Problems of the readings, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** What pods are ordered by; by name where it is the same. */
+/** The order of pods; by name where it is the same. */
 export type TopOrder = "throttled" | "demand" | "limit" | "name";
 
 /** All orders, for help and completion. */

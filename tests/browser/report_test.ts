@@ -21,7 +21,7 @@ const HOSTILE = [
 ];
 const SCREENS = { desktop: 1280, tablet: 800, phone: 390 };
 
-/** What the browser says about one plot that is displayed. */
+/** The browser's measures of one plot that is displayed. */
 interface SeenPlot {
   readonly label: string;
   readonly marks: number;

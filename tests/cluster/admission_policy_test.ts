@@ -40,7 +40,7 @@ import { podPath } from "./scene/real_node.ts";
 
 type Account = keyof PolicyAccounts;
 
-/** What an account tries to write to an object, and the answer; undefined: it is taken. */
+/** An account's write to an object, and the answer; undefined: it is taken. */
 interface Row {
   readonly by: Account;
   readonly to: string;
@@ -69,7 +69,7 @@ const OWNERS = [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "x" }];
 /** An apply takes away only what it wrote itself. */
 const NOT_BY_APPLY = ["update", "patch"] as const;
 
-/** What an agent may not change of the allocations of its node. */
+/** Changes that an agent may not make to the allocations of its node. */
 const FIELDS: readonly (readonly [change: Change, refusal: Refusal, Row["manners"]?])[] = [
   // To these the definition holds every writer, before any policy is asked; the policy says the same.
   ...["podName", "podUID", "nodeName", "namespace"].map((field) =>
@@ -89,7 +89,7 @@ function cost(value: number): Change {
   return { metadata: { annotations } };
 }
 
-/** What the controller may not change of a pod, and how the policy calls it. */
+/** Changes that the controller may not make to a pod, and the policy's names for them. */
 function forbiddenOf(pod: unknown): typeof FIELDS {
   const [container] = listOf(objectOf(objectOf(pod).spec).containers).map(objectOf);
   const containers = [{ ...container, image: "registry.example.com/stolen" }];

@@ -71,7 +71,7 @@ const random = seededRandom(7);
 pauseControllerMeanwhile();
 Deno.test.beforeAll(() => applyRights(createKubectl()));
 
-/** What list-watch contracts do to the objects of a collection: a change is an annotation. */
+/** Actions of list-watch contracts on the objects of a collection: a change is an annotation. */
 function collection(
   { connection }: Pick<ContractWorld, "connection">,
   { path, subject, create }: {

@@ -51,7 +51,7 @@ const VALID = {
 
 const BOUND = { name: "app", containerID: "containerd://0a", floor: 10, ceiling: 900, weight: 1 };
 
-/** What must be refused on creation: a change of VALID's spec, and the field in the answer. */
+/** Refused creations: a change of VALID's spec, and the field in the answer. */
 const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, unknown>])[] = [
   ["spec.podName", { podName: "" }],
   ["spec.podUID", { podUID: undefined }],
@@ -78,7 +78,7 @@ const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, u
   ["spec.market.observedBounds", { market: { ...VALID.spec.market, observedBounds: 1.5 } }],
 ];
 
-/** What must be refused as a status, with the field in the answer. */
+/** Refused statuses, with the field in the answer. */
 const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string, unknown>])[] = [
   ["status.phase", { phase: "Done" }],
   ["status.appliedCPULimit", { appliedCPULimit: "1Mi" }],

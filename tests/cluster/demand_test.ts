@@ -17,7 +17,7 @@ import { pause, testsAtOnce, until } from "./scene/until.ts";
 import { withFileSettings } from "./scene/product.ts";
 
 const OWN = 200;
-/** What the metric says of each pod, cores: twice its original limit, and little of the node. */
+/** The metric's value for each pod, cores: twice its original limit, and little of the node. */
 const CORES = 0.4;
 /** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
 const LISTEN = `${NETWORK.node}:9090`;

@@ -49,7 +49,7 @@ const load = (namespace: ScratchNamespace, name: string): Record<string, unknown
     containers: [{ name: "load", request: "50m", limit: "100m", threads: 1, burstSeconds: 300 }],
   });
 
-/** What the API server says of the only node. */
+/** Whether the API server has the only node as Ready. */
 async function nodeIsReady({ items }: RealNode): Promise<boolean> {
   const nodes = await items("/api/v1/nodes");
   return nodes.flatMap(({ status }) => listOf(objectOf(status).conditions)).map(objectOf)

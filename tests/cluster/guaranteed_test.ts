@@ -26,7 +26,7 @@ import { pause, until } from "./scene/until.ts";
 
 const OWN = 100;
 const TAKE_IN = { "mbcas.io/skip-guaranteed": "false" };
-/** What the market wants changes in steps of 10 m, and what version 2 weighs by is 26 m off at most. */
+/** Steps of the market's limits are 10 m, and version 2's weights are 26 m off at most. */
 const COARSE = 26;
 
 /** A Guaranteed pod that is idle until it is signalled. */
@@ -219,7 +219,7 @@ Deno.test(
     await node.remove(podPath(filler));
     await whenAll(node, web, (spec) => spec === 700);
 
-    // What was set by hand is its own when it is taken in, and what it gets back.
+    // A limit that was set by hand is the pod's own when it is taken in, and is what it gets back.
     const back = await resize("100m");
     assert.equal(back.code, 0, back.stdout + back.stderr);
     await annotate(node, web, "false");

@@ -1,8 +1,8 @@
 /**
  * Pods in trouble keep their limits, where a pod that is well is lowered beside them: one that is not
- * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system. Under
- * an HPA limits stay above what it looks at, go down by half steps, and not at all while it has just
- * scaled. What the HPA makes of it: `hpa_signal_test.ts`.
+ * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system.
+ * Under an HPA limits stay above what it looks at, go down by half steps, and not at all while it has
+ * just scaled. The HPA's side is in `hpa_signal_test.ts`.
  *
  * All of them are on the node at once, and before the first test the healthy one was lowered: there is
  * a pod that takes what the others would give.

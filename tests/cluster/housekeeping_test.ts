@@ -123,7 +123,7 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
         // --use-service-account-credentials, which kubeadm and this cluster set.
         const { allocation } = await ownedPair(admin, { namespace, name: "by-hand" });
         const users = ["system:kube-controller-manager", "system:kube-scheduler"];
-        // What refuses them then is the policy.
+        // With these rights only the policy can refuse them.
         const resources = ["podallocations"];
         const rules = [{ apiGroups: ["allocation.mbcas.io"], resources, verbs: ["get", "patch"] }];
         await grant(admin, { namespace, to: users, rules });

@@ -21,8 +21,8 @@ import { until } from "./scene/until.ts";
 import { withTightLimits } from "./scene/product.ts";
 
 /**
- * The HPAs aim at 110 m a pod: 1.2 times that is a floor of 132 m, and so of 140 m on the grid. What
- * every pod may keep is less than they aim at.
+ * The HPAs aim at 110 m a pod: 1.2 times that is a floor of 132 m, and so of 140 m on the grid. Every
+ * pod may keep less than they aim at.
  */
 const REQUEST = 55;
 const PERCENT = 200;
@@ -75,7 +75,7 @@ function firstPod(node: RealNode, name: string): Promise<PodName> {
   }, { timeoutMs: 60_000 });
 }
 
-/** What an HPA has seen and wants, all of the same look. */
+/** The use that an HPA has seen and the replicas that it wants, from one status. */
 interface ScaleRequest {
   readonly replicas: number;
   /** Mean use of a pod, millicores; absent before there are metrics. */

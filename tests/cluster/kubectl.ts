@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What kubectl answered. */
+/** The outcome of a kubectl command. */
 export interface KubectlAnswer {
   readonly ok: boolean;
   readonly stdout: string;

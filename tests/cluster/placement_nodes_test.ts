@@ -1,5 +1,5 @@
 /**
- * What becomes of replicas when spot nodes die, are missing, or are about to go, on a real cluster.
+ * Replicas with spot nodes that die, are missing, or are about to go, on a real cluster.
  *
  * @module
  */
@@ -36,7 +36,7 @@ const bed = placementBed([
 
 /** The specification's bound on a fallback, beyond the time that a pod may wait for a node. */
 const FALLS_BACK_WITHIN_MS = PLACEMENT_TIMES.scheduleTimeoutMs + 15_000;
-/** Of the server, the scheduler and this machine, before and after what is bounded. */
+/** Delays of the server, the scheduler and this machine, before and after the bounded time. */
 const MARGIN_MS = 15_000;
 /** The node controller looks every 5 s, and deletes the pods of a few nodes at once. */
 const TAKEN_AWAY = { timeoutMs: 60_000 } as const;
@@ -60,7 +60,7 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   await whenReported(bed.node, { ...place, reason: "SpotFallback" });
   const tookMs = performance.now() - begunMs;
   assert.ok(tookMs <= FALLS_BACK_WITHIN_MS + MARGIN_MS, `it took ${tookMs} ms`);
-  // What has found a spot node stays there.
+  // Replicas that have found a spot node stay there.
   await bed.replicas.whenDivided(scene, { spot, "on-demand": 6 - spot });
   const moments = bed.replicas.everyMoment(scene, (replicas) => {
     const ready = replicas.filter((one) => one.ready).length;

@@ -59,7 +59,7 @@ async function assertRefused(
   });
 }
 
-/** What the parser finds first. */
+/** The first fault that the parser finds. */
 function firstFault(one: Omit<WordedCase, "is">): PlacementFault {
   const [fault] = faultsOf(one);
   return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);

@@ -27,7 +27,7 @@ const bed = placementBed([
 /** A Lease of 15 s, two to settle, then each pod without placement is moved, one after the other. */
 const REPAIRED = { timeoutMs: 180_000 } as const;
 
-/** What each controller says of a series. */
+/** The value of a series at each controller. */
 async function reported(series: string): Promise<readonly (number | undefined)[]> {
   const pods = await metricsByPod(bed.node, "mbcas-controller");
   return [...pods.values()].map((one) => one.get(series));

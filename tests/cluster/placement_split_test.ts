@@ -32,8 +32,8 @@ const bed = placementBed([
 ]);
 
 /**
- * Of 100 pods: those that the webhook leaves as they are sent, as it has no answer in time where the
- * machine has more to do than it can. A quiet one has none.
+ * Pods of 100 that the webhook leaves as they are sent, as it has no answer in time where the machine
+ * has more to do than it can. A quiet one has none.
  */
 const LATE = 10;
 

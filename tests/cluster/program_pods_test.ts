@@ -1,7 +1,7 @@
 /**
- * What the shipped programs can do and can't: their own pods with image, account and permissions, in
- * which only the script is another one. The controller's pods meet Pod Security "restricted"; the agent's
- * do not, and why.
+ * Tests of the shipped programs' permissions: their own pods with image, account and permissions, in
+ * which only the script is another one. The controller's pods meet Pod Security "restricted"; the
+ * agent's do not, and why.
  */
 import { PROGRAMS } from "../../tools/build/programs.ts";
 import { programEntrypoint } from "./images/program_image.ts";
@@ -16,7 +16,7 @@ const kubectl = createKubectl();
 const system = "mbcas-system";
 const name = `mbcas-probe-${crypto.randomUUID().slice(0, 8)}`;
 
-/** What a program is to be asked, and the outcome: what it needs, and what it must not be able to do. */
+/** Outcomes of a program's actions: those that it needs, and those that it must not be able to do. */
 interface Proof {
   /** As in {@linkcode PROGRAMS}, and of the workload. */
   readonly program: string;

@@ -81,12 +81,12 @@ function rightTexts(objects: readonly ManifestObject[], account: string): readon
   return grantedRights(objects, account).map(accessRuleText);
 }
 
-/** What is refused of each act with all rights but its own, and with all. */
+/** Refusals of each act with all rights but its own, and with all. */
 async function tryActs(
   acts: RoleActs,
   { rights, others, namespace, copies }: {
     readonly rights: readonly AccessRule[];
-    /** What the account has beside those that are tried: another part's. */
+    /** Rights of the account beside those that are tried: another part's. */
     readonly others: readonly AccessRule[];
     readonly namespace: string;
     readonly copies: RoleCopies;

@@ -1,8 +1,8 @@
 /**
- * What the platform refuses or puts off. Each kind of bound of a LimitRange beside the same pod without
- * one: a pod that is older than a LimitRange can be such that the server refuses all of its resizes, or
- * writes its defaults into other containers with each: then none is tried. All these pods are on the node
- * at once.
+ * Changes that the platform refuses or puts off. Each kind of bound of a LimitRange beside the same pod
+ * without one: a pod that is older than a LimitRange can be such that the server refuses all of its
+ * resizes, or writes its defaults into other containers with each: then none is tried. All these pods
+ * are on the node at once.
  *
  * @module
  */

@@ -25,7 +25,7 @@ import { until } from "./scene/until.ts";
 import { vpaOf, vpasPath, withVPAs } from "./scene/vpa_definition.ts";
 
 const MI = 2 ** 20;
-/** What the pods are made with. */
+/** First requests of the pods. */
 const FIRST = { cpu: 5, memory: 64 * MI };
 /** Idle memory is far below the least that the policy allows. */
 const LEAST_MEMORY = 16 * MI;
@@ -67,7 +67,7 @@ async function whenApplied(
   assert.equal(metadata.uid, before.metadata.uid);
 }
 
-/** What there is besides was applied, and stays so. */
+/** The rest was applied, and stays so. */
 const isHeldBy = (expected: string) => ({ status, reason }: WorkloadRecord): boolean =>
   status === "Applied" && reason === expected;
 

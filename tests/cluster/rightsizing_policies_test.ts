@@ -30,7 +30,7 @@ function policyOf(name: string, spec: WrittenSpec): Readonly<Record<string, unkn
   };
 }
 
-/** What the server makes of the spec, or why it refuses it; nothing is stored. */
+/** The spec as the server admits it, or why it refuses it; nothing is stored. */
 async function submit(
   { connection, namespace }: ContractWorld,
   spec: WrittenSpec,
@@ -113,7 +113,7 @@ property(
   },
 );
 
-/** Of each kind of term, with values that are no labels' and an empty one. */
+/** Terms of each kind, with values that are no labels' and an empty one. */
 const TERMS: readonly LabelSelector[] = ["app", "example.com/tier", "constructor"].flatMap((
   key,
 ) => [

@@ -18,7 +18,7 @@ import { until } from "./scene/until.ts";
 const NAME = "selftest";
 const instance = instanceNamed(NAME);
 
-/** What names the instance: mounts, cgroups, processes and files of the machine. */
+/** Traces that name the instance: mounts, cgroups, processes and files of the machine. */
 async function traces(): Promise<readonly string[]> {
   const folders = [];
   for (const path of [instance.namespace, instance.directory]) {

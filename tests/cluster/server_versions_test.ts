@@ -8,7 +8,6 @@ import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { controllerRights } from "../../controller/rights.ts";
 import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
@@ -73,19 +72,18 @@ const BURSTABLE = { requests: { cpu: "100m", memory: "32Mi" }, limits: { cpu: "2
 const GUARANTEED = { limits: { cpu: "200m", memory: "32Mi" } };
 const plain: PuppetPod = { containers: { app: BURSTABLE } };
 
-/** What the controller's own check says of the server. */
+/** The verdict of the controller's own check on the server. */
 async function verdictOf(connection: KubeConnection): Promise<StartVerdict> {
   return await startCheck({
-    ask: (rules) => checkAPI(connection, { rules }),
+    ask: () => checkAPI(connection),
     clock: systemClock,
     random: seededRandom(1),
     log: silentLog,
-    rights: controllerRights({ namespace: "mbcas-system", configMap: "mbcas-config" }),
     waitsFor: (reason) => assert.equal(reason, undefined),
   }, AbortSignal.timeout(10_000));
 }
 
-/** What the market asks for: one container's limit, through our adapter. */
+/** Sends a resize of the market: one container's limit, through our adapter. */
 async function sendLimit(connection: KubeConnection, pod: string, cpu: number): Promise<string> {
   const puppet = createPuppetNode(connection);
   const { metadata: { uid } } = await puppet.pod(pod);
@@ -97,7 +95,7 @@ function raise(connection: KubeConnection, pod: string, limitCPU = 300): Promise
   return answerTo(() => sendLimit(connection, pod, limitCPU));
 }
 
-/** What anybody may ask for. */
+/** Sends a resize of any client. */
 function patch(connection: KubeConnection, pod: string, body: unknown): Promise<Answer> {
   return answerTo(() =>
     connection.request(

@@ -1,7 +1,7 @@
 /**
- * What stays as it is while the market changes limits: requests, places and nodes, at which schedulers
- * and cluster autoscalers look; templates, which GitOps compares; and budgets of disruptions, of which an
- * in-place change uses up none. Each comparison is shown to see what it would find.
+ * Objects that stay as they are while the market acts: requests, places and nodes, at which schedulers
+ * and cluster autoscalers look; templates, which GitOps compares; and budgets of disruptions, of which
+ * an in-place change uses up none. Each comparison is shown to see what it would find.
  *
  * @module
  */
@@ -26,7 +26,7 @@ function awaitsNode(pod: unknown): boolean {
 }
 
 /**
- * What schedulers and autoscalers read: requests that `kubectl describe node` sums up, nodes, the
+ * Data that schedulers and autoscalers read: requests that `kubectl describe node` sums up, nodes, the
  * namespace's pods with requests and places, how many pods of the cluster wait, and events.
  */
 async function viewOf(node: RealNode, namespace: string) {
@@ -137,7 +137,7 @@ Deno.test(
     await whenQuota(node, web.metadata, (quota) => quota === OWN);
     assert.deepEqual(await viewOf(node, namespace), before);
 
-    // What would be seen: another limit in the manifest, and another request of the pod.
+    // Both comparisons find changes: another limit in the manifest, and another request of the pod.
     const drifted = await diff(raised);
     assert.equal(drifted.ok, false);
     assert.match(drifted.stdout, new RegExp(`^\\+.*cpu: ${raised}m`, "m"));

@@ -77,7 +77,7 @@ async function uninstall(): Promise<void> {
     return true;
   }, SETTLED);
 
-  // What the API now refuses is the original limit of one of them.
+  // From here on the API refuses the original limit of one of them.
   const ranges = `/api/v1/namespaces/${namespace.name}/limitranges`;
   await node.create(ranges, {
     metadata: { name: "low" },

@@ -1,5 +1,5 @@
 /**
- * What every `CgroupTree` must do.
+ * The contract of every `CgroupTree`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What every `Clock` must do.
+ * The contract of every `Clock`.
  *
  * @module
  */

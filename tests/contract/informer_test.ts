@@ -97,7 +97,7 @@ pure("createInformer() equals the store once things are quiet, whatever was befo
         log: silentLog,
         name: "pods",
       });
-      // What a level-based subscriber knows: it reads each key when it receives it.
+      // The state of a level-based subscriber: it reads each key when it receives it.
       const known = new Map<string, Pod | undefined>();
       informer.subscribe((key) => known.set(key, informer.get(key)));
       const stop = new AbortController();

@@ -32,7 +32,7 @@ const TAKEN: Lease = {
   transitions: 2,
 };
 
-/** What candidates write of a Lease. */
+/** The part of a Lease that candidates write. */
 function written({ metadata: _metadata, ...record }: Lease): Omit<Lease, "metadata"> {
   return record;
 }

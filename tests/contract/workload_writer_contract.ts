@@ -52,7 +52,7 @@ function rightsized(workload: Workload | undefined): RightsizedWorkload {
   return found;
 }
 
-/** What the template says, by container: request and limit of CPU, then of memory. */
+/** The template's values, by container: request and limit of CPU, then of memory. */
 function valuesOf(workload: Workload | undefined): Record<string, (number | undefined)[]> {
   return Object.fromEntries(
     rightsized(workload).template.containers.map((

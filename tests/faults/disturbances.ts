@@ -1,6 +1,6 @@
 /**
- * What happens to a cluster while a plan is played: accidents of programs and objects, timed faults, and
- * what users change.
+ * Disturbances of a cluster while a plan is played: accidents of programs and objects, timed faults,
+ * and users' changes.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface Disturbance {
   readonly raiseMs: number;
 }
 
-/** What may pass until an interrupted watch or a loop that failed once goes on, ms. */
+/** Time until an interrupted watch or a loop that failed once goes on, ms. */
 const RESUMED_MS = 6000;
 /** Until a copy is listed again after failures, ms: the longest back-off and a little. */
 const LISTED_MS = 35_000;
@@ -205,7 +205,7 @@ function ofLeaders({ leader, standby }: Controllers): Fault[][] {
   ];
 }
 
-/** What happens to the record of a pod, alone and while nothing sees it. */
+/** Faults of a pod's record, alone and while nothing sees them. */
 function ofPod(
   { namespace, name, replicaSet }: LoadedPod,
   { leader, standby }: Controllers,

@@ -86,7 +86,7 @@ function onWatch(dice: Dice, processes: readonly ProcessName[]) {
 
 const onPod = (dice: Dice) => ({ atMs: dice.atMs(), pod: dice.pod() });
 
-/** What each kind of fault draws. A plan of a seed depends on the order. */
+/** Draws for each kind of fault. A plan of a seed depends on the order. */
 const KINDS: { readonly [F in Fault["fault"]]: (dice: Dice) => Omit<FaultOf<F>, "fault"> } = {
   answer: (dice) => {
     const status = dice.of(STATUSES);

@@ -66,7 +66,7 @@ interface Span {
   readonly ms: number;
 }
 
-/** What happens to a process. */
+/** A fault of a process. */
 type ProcessFault = Span & {
   readonly process: ProcessName;
   /**
@@ -76,7 +76,7 @@ type ProcessFault = Span & {
   readonly fault: "kill" | "pause" | "clockJump";
 };
 
-/** What happens to how a process follows a kind. */
+/** A fault in how a process follows a kind. */
 type WatchFault =
   & Span
   & Readonly<{ process: ProcessName; object: KindName }>
@@ -97,7 +97,7 @@ type WatchFault =
   >;
 
 /**
- * What happens to a pod, `namespace/name`: its record is deleted or corrupted, the name of the market's
+ * A fault of a pod, `namespace/name`: its record is deleted or corrupted, the name of the market's
  * field manager no longer lists the original limits (as with 20 containers), users or the node change
  * the pod.
  */

@@ -1,5 +1,5 @@
 /**
- * What must hold of resizes at any time, and of the cluster in the end, when all faults are over.
+ * Checks of resizes at any time, and of the cluster in the end, when all faults are over.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export type Chosen = (pod: Pod) => boolean;
 const MOST_TIGHT_CHANGES = 4;
 /** A record that was written since may not be settled, ms. */
 const SETTLED_MS = 5000;
-/** What rounding may leave of a quota, millicores. */
+/** Quota that rounding may leave, millicores. */
 const QUOTA_REST = 20;
 
 /** All but those of placement, which has no part in the market. */
@@ -110,7 +110,7 @@ export function checkRecords(cluster: FaultCluster, chosen: Chosen): Violation[]
   return found;
 }
 
-/** What pods and records are, and how often each was written so far. */
+/** How often each pod and record was written so far, by UID. */
 export type WriteCounts = ReadonlyMap<string, number>;
 
 /** The generation of each pod, and the version of each record, by UID. */
@@ -226,7 +226,7 @@ export interface LimitWrite {
   readonly termMs: number;
   readonly pod: Pod;
   readonly container: PodContainer;
-  /** Of the container in the pod. */
+  /** The container's index in the pod. */
   readonly index: number;
   readonly previous: PodContainer;
 }

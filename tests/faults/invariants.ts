@@ -1,5 +1,5 @@
 /**
- * What must hold at every write, whatever faults there are.
+ * Invariants of every write, whatever faults there are.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const OPT_OUT_LAG_MS = 60_000;
 const LEADER_LAG_MS = 500;
 /** A copy that is further behind than this, ms, is no longer waited for. */
 const LONGEST_LAG_MS = 60_000;
-/** What failed once is sent again within this time, ms; after several failures back-offs are longer. */
+/** A failed write is sent again within this time, ms; after several failures back-offs are longer. */
 const RETRIED_MS = { once: 8000, several: 35_000 } as const;
 
 /** Follows all writes; returns the violations so far. */
@@ -93,7 +93,7 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
       }
     }
     if (after === undefined) return;
-    // What users write is known after their write, and the pod itself has it.
+    // Values that users write are known after their write, and the pod itself has them.
     if (actor !== undefined) checkRecoverable(cluster, after, violate);
     const key = objectKey(after.metadata);
     for (
@@ -180,7 +180,7 @@ function follower<T extends ApiObject>(
   };
 }
 
-/** What failed once is sent again, unless pod or record have changed meanwhile. */
+/** Requires that a failed write is sent again, unless pod or record have changed meanwhile. */
 function followFailures(
   { processes, clock, faults, api }: FaultCluster,
   violate: (invariant: string, message: string) => void,
@@ -191,7 +191,7 @@ function followFailures(
   const withinMs = RETRIED_MS[failures.length > 1 ? "several" : "once"];
   const lastMs = new Map<string, number>();
 
-  /** What a write to the pod or its record was about; undefined where nothing is left to write. */
+  /** The matter of a write to the pod or its record; undefined where nothing is left to write. */
   function matter({ line: { verb, key = "" } }: Actor): string | undefined {
     if (verb === "patch") return records.get(key)?.metadata.uid;
     const pod = verb === "resize" ? pods.get(key) : undefined;
@@ -281,8 +281,8 @@ export function checkRecordWrite(
 }
 
 /**
- * What an agent wants lies within the bounds that it names, or is what the container has. One that has
- * just started wants what it wanted before until it has readings.
+ * Requires that an agent's desired limit lies within the bounds that it names, or is what the container
+ * has. One that has just started wants what it wanted before until it has readings.
  */
 export function checkDesired(
   { api, faults, processes, clock }: FaultCluster,

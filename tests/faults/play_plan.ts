@@ -10,7 +10,7 @@ import { checkCeilings, checkQuiet, checkRestored, writeCounts } from "./final_s
 import { type Violation, watchInvariants } from "./invariants.ts";
 import { OPTED_OUT, scheduleFaults, scheduleUsers } from "./disturbances.ts";
 
-/** What became of a plan. */
+/** The result of a plan. */
 export interface PlanOutcome {
   readonly violations: readonly Violation[];
   /** Empty unless they were recorded. */
@@ -77,7 +77,7 @@ async function playEnd(
   return found;
 }
 
-/** What changed in the run, in the order of time. */
+/** Changes of objects in the run, in the order of time. */
 function recordedEvents({ api }: FaultCluster): RecordedEvent[] {
   const events: RecordedEvent[] = [];
   for (const object of ["Pod", "PodAllocation", "Namespace", "ConfigMap", "Lease"] as const) {

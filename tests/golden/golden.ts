@@ -16,15 +16,15 @@ import {
   splitTable,
 } from "./tables/tables.ts";
 
-/** What a part comes to. */
+/** The output of a part. */
 export interface Computed {
-  /** What the file should hold; absent where it can't be computed on this machine. */
+  /** The text that the file should hold; absent where it can't be computed on this machine. */
   readonly text?: string;
   /** Why it can't. */
   readonly leftOut?: string;
   /** For people, for instance how often each reason occurs. */
   readonly notes: readonly string[];
-  /** What is wrong with the output itself, whatever is stored. */
+  /** Faults of the output itself, whatever is stored. */
   readonly problems: readonly string[];
 }
 
@@ -102,7 +102,7 @@ async function outputOf(run: (world: ProgramWorld) => Promise<number>): Promise<
   return { text, notes: [], problems };
 }
 
-/** What is done. */
+/** The parts to compute, and the flags. */
 export interface GoldenRequest {
   readonly parts: readonly GoldenPart[];
   /** All files that some part has: others are left over. */
@@ -117,7 +117,7 @@ export interface GoldenRequest {
   readonly complete: boolean;
 }
 
-/** What all files together may take, bytes. */
+/** Bytes that all files together may take. */
 const MOST_BYTES = 300_000;
 
 /** Resolves with the exit code: 0 when all is equal or stored, 1 when something differs. */

@@ -1,5 +1,5 @@
 /**
- * What kustomize makes of the manifests; needs kubectl, but no cluster.
+ * The manifests as kustomize renders them; needs kubectl, but no cluster.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export async function renderedManifests(): Promise<Computed> {
 }
 
 interface Row {
-  /** What was rendered. */
+  /** The folder that was rendered. */
   readonly from: string;
   /** Kind, namespace and name. */
   readonly id: string;

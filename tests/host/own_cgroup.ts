@@ -8,7 +8,7 @@
  * @module
  */
 
-/** What the machine offers: a version, or the reason why there can be no such cgroup. */
+/** The machine's version of cgroups, or the reason why there can be no such cgroup. */
 export type HostOffer = { readonly version: 1 | 2 } | { readonly reason: string };
 
 /** The cgroups while they exist. */

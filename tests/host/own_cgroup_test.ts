@@ -9,7 +9,7 @@ const TICK_MS = 250;
 const TICKS = 12;
 const TRIES = 6;
 
-/** Of the ticks of one measurement. */
+/** Sums over the ticks of one measurement. */
 interface Sum {
   readonly wallMs: number;
   readonly usedMs: number;
@@ -18,7 +18,7 @@ interface Sum {
   readonly throttledPeriods: number;
 }
 
-/** What is not as a process that always wants more than its quota should have it. */
+/** The figure that is not as a process that always wants more than its quota should have it. */
 function fault(
   { wallMs, usedMs, throttledMs, periods, throttledPeriods }: Sum,
 ): string | undefined {

@@ -104,7 +104,7 @@ pure(
             highest[container] = Math.max(highest[container] ?? 0, to);
           }
           highest.forEach((limit, index) => assert.ok(limit >= (wants[index] ?? 0)));
-          // What a trial has found is taken back to what the mean asks for, which gets there later.
+          // A limit that a trial has found returns to the one for the mean, which gets there later.
           plant.runUntil(stepAt + 2 * LASTING_MS);
           plant.limits().forEach((limit, index) => {
             assert.ok(limit >= (wants[index] ?? 0), `${limit} for ${wants[index]}`);
@@ -268,7 +268,7 @@ pure(
           // A surplus is taken back for a container that lacks CPU, not otherwise.
           if (lacks) assert.ok(limit <= fair / (1 - RATIONED) + GRID, `${limit} for ${fair}`);
           if (limit >= fair / (1 + RATIONED) - GRID) continue;
-          // What others may hold beyond their shares is missing, and nothing is left that would do.
+          // CPU that others may hold beyond their shares is missing, and nothing is left that would do.
           assert.ok(fair - limit > freeFraction * capacity - GRID, `${limit} for ${fair}`);
         }
       }),

@@ -27,7 +27,7 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
   ...FOREIGN,
 };
 
-/** What Prometheus itself says of a pod that the Operator's PodMonitor found. */
+/** Labels that Prometheus itself gives to a pod that the Operator's PodMonitor found. */
 const TARGET_LABELS = ["namespace", "pod", "container", "endpoint", "job", "instance"];
 
 /** Metrics that an expression reads. Fails for one that no table has, and for a label that none has. */

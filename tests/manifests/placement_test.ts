@@ -1,7 +1,7 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { placementRights } from "../../controller/rights.ts";
+import { placementRights } from "../fixtures/controller_rights.ts";
 import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
@@ -76,7 +76,7 @@ renderTest("components go together, in any order", async () => {
     ...["placement", "rightsizing", "webhook", "webhook-cert-manager", "users", "prometheus"],
     ...["alerts", "dry-run", "metric-queries"],
   ];
-  // What patches webhooks comes behind what makes them.
+  // Components that patch webhooks come behind those that make them.
   const others = [...names.slice(1), "placement"];
   const [before, behind] = await Promise.all([renderWith(names), renderWith(others)]);
   const found = keysOf(before).sort();
@@ -99,7 +99,7 @@ renderTest("components go together, in any order", async () => {
   assert.deepEqual(rest, [webhooks]);
 });
 
-/** What a policy has. */
+/** The parts of a policy that are compared. */
 interface RenderedPolicy {
   readonly matchConstraints: {
     readonly namespaceSelector: {
@@ -239,7 +239,7 @@ renderTest("docs/placement.md takes each object away that the components add", a
     .flatMap(([, kinds = "", names = ""]) =>
       kinds.split(",").flatMap((kind) => names.split(" ").map((name) => `${kind} ${name}`))
     );
-  // What the leader has created, too.
+  // Includes the objects that the leader has created.
   const created = [
     `secret ${WEBHOOK_SECRET}`,
     ...ENDPOINT_SLICES.map((name) => `endpointslice ${name}`),

@@ -1,7 +1,7 @@
-/** What kustomize makes of the manifests; needs kubectl, but no cluster. */
+/** Tests of the manifests as kustomize renders them; needs kubectl, but no cluster. */
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS } from "../../agent/settings.ts";
-import { controllerRights } from "../../controller/rights.ts";
+import { controllerRights } from "../fixtures/controller_rights.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { SPOTALIS_VARIABLES } from "../../shared/config/aliases.ts";
 import { settingsOf } from "../../shared/config/setting.ts";
@@ -78,7 +78,7 @@ test("each workload's pods are unprivileged, read-only and found by their labels
   }
 });
 
-test("the controller has each right that it asks for at its start, and changes pods by resize only", async () => {
+test("the controller has each right that it needs, and changes pods by resize only", async () => {
   const objects = await render("base");
   const wide = rightsOf(one(objects, "ClusterRole", "mbcas-controller"));
   const narrow = rightsOf(one(objects, "Role", "mbcas-controller"));

@@ -1,5 +1,5 @@
 /**
- * What kustomize makes of the manifests; needs kubectl, but no cluster.
+ * The manifests as kustomize renders them; needs kubectl, but no cluster.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** What tests read of a container. */
+/** The parts of a container that tests read. */
 export interface RenderedContainer {
   readonly image: string;
   readonly securityContext: unknown;
@@ -20,7 +20,7 @@ export interface RenderedContainer {
   readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
 }
 
-/** What they read of a pod template's spec. */
+/** The parts of a pod template's spec that they read. */
 export interface RenderedPodSpec {
   readonly securityContext: unknown;
   readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];

@@ -1,4 +1,4 @@
-/** What kustomize makes of the component of rightsizing, and of recommendations as patches. */
+/** Tests of the component of rightsizing as kustomize renders it, and of recommendations as patches. */
 import assert from "node:assert/strict";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
 import { adviseAll } from "../../shared/view/advise.ts";

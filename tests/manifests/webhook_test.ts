@@ -9,7 +9,7 @@ import {
   WEBHOOK_SECRET,
   WORKLOADS_ROUTE,
 } from "../../controller/webhook/webhook_objects.ts";
-import { webhookRights } from "../../controller/rights.ts";
+import { webhookRights } from "../fixtures/controller_rights.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
@@ -20,7 +20,7 @@ import { settingOf } from "../../shared/config/setting.ts";
 
 const NAMESPACE = "mbcas-system";
 
-/** What is compared of a webhook's configuration. */
+/** The compared parts of a webhook's configuration. */
 interface RenderedWebhooks {
   readonly webhooks: readonly {
     readonly clientConfig: {
@@ -33,7 +33,7 @@ interface RenderedWebhooks {
   }[];
 }
 
-/** What is compared of a Certificate of cert-manager. */
+/** The compared parts of a Certificate of cert-manager. */
 interface RenderedCertificate {
   readonly spec: {
     readonly dnsNames?: readonly string[];
@@ -159,7 +159,7 @@ renderTest("component webhook-cert-manager leaves trust to cert-manager", async 
   const issuer = one(objects, "Issuer", serving.issuerRef.name) as unknown as {
     readonly spec: { readonly ca: { readonly secretName: string } };
   };
-  // What API servers trust outlives each certificate that it has signed.
+  // The authority that API servers trust outlives each certificate that it has signed.
   assert.equal(issuer.spec.ca.secretName, authority.secretName);
   assert.notEqual(authority.secretName, serving.secretName);
   const { container, volumes } = controllerOf(objects);

@@ -1,4 +1,4 @@
-/** What a real Prometheus answers to each query of the dashboards, from the metrics that the programs serve. */
+/** A real Prometheus answers each query of the dashboards from the metrics that the programs serve. */
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { until } from "../cluster/scene/until.ts";

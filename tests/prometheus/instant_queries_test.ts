@@ -1,4 +1,4 @@
-/** What the adapter asks, and what a real Prometheus answers. */
+/** The adapter's queries, and the answers of a real Prometheus. */
 import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { instantQueriesContract, METRIC_SERIES } from "../contract/instant_queries_contract.ts";

@@ -13,7 +13,7 @@ export interface OwnPrometheusOptions {
   readonly target: string;
   /** More of its entry in `scrape_configs`, for instance another path. @default {{}} */
   readonly job?: Readonly<Record<string, unknown>>;
-  /** What it collected before it began, as OpenMetrics text with times. @default {"", nothing} */
+  /** Samples from before it began, as OpenMetrics text with times. @default {"", nothing} */
   readonly history?: string;
 }
 

@@ -14,7 +14,7 @@ import type { ControllerSettings } from "../../controller/settings.ts";
 import type { NodeView, PodView } from "../../shared/view/node_view.ts";
 import { sampleNodeView, samplePodView } from "../fixtures/cli/node_views.ts";
 
-/** What the target had served at a time, ms since 1970. */
+/** The target's metrics at a time, ms since 1970. */
 export interface Scrape {
   readonly atMs: number;
   readonly text: string;
@@ -63,7 +63,7 @@ export interface ServedPod {
 
 /** An agent that began at that time. */
 export function recordedAgent(startedAtMs: number): {
-  /** What it serves at that time of these pods; the node's CPU was scarce for so long, ms. */
+  /** Its metrics at that time for these pods; the node's CPU was scarce for so long, ms. */
   at(atMs: number, pods: readonly ServedPod[], scarceMs: number): Promise<Scrape>;
 } {
   const registry = new Registry();
@@ -100,7 +100,7 @@ function resultOf({ name, throttledMs }: ServedPod): ContainerResult {
 
 /** A controller that began at that time. */
 export function recordedController(startedAtMs: number, leads: boolean): {
-  /** What it serves at that time, with so many resizes since the last scrape. */
+  /** Its metrics at that time, with so many resizes since the last scrape. */
   at(atMs: number, resizes?: readonly string[]): Promise<Scrape>;
 } {
   const registry = new Registry();

@@ -19,7 +19,7 @@ const HOST = "127.0.0.1";
 const MINUTE = 60_000;
 const CLUSTER_A = { cluster: "a", job: "agents" };
 
-/** What the programs did in the last minutes, all of them at rest for the first and last three. */
+/** The programs' last minutes, all of them at rest for the first and last three. */
 interface Story {
   /** Minutes of history, collected once in each. @default {180} */
   readonly minutes?: number;

@@ -53,7 +53,7 @@ export function usageHistory(endMs: number): string {
 
 interface Recorded {
   readonly timeMs: number;
-  /** Of CPU, since the container began. */
+  /** Seconds of CPU since the container began. */
   readonly seconds: number;
   readonly bytes: number;
 }

@@ -1,4 +1,4 @@
-/** What rightsizing asks, and what a real Prometheus answers from a history of 45 minutes. */
+/** Rightsizing's queries, and the answers of a real Prometheus from a history of 45 minutes. */
 import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";

@@ -26,7 +26,7 @@ import { pure } from "../fixtures/pure.ts";
 /** How a server names a pod that it creates: with its name, or only what the name begins with. */
 type Known = "name" | "prefix";
 
-/** What may happen in the course of a burst; numbers choose among the pods that it may happen to. */
+/** An event in the course of a burst; numbers choose among the pods that it may happen to. */
 interface Step {
   readonly does: "admit" | "ask" | "see" | "lose" | "wait";
   readonly which: number;

@@ -24,7 +24,7 @@ function withCosts(pods: readonly PlacedPod[], spec: SplitSpec): readonly Placed
   });
 }
 
-/** What is left when a ReplicaSet has taken one away; all are equally ready. */
+/** The pods left when a ReplicaSet has taken one away; all are equally ready. */
 function scaledDown(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return pods.toSorted((a, b) => (a.deletionCost ?? 0) - (b.deletionCost ?? 0)).slice(1);
 }

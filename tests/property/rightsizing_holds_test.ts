@@ -79,7 +79,7 @@ pure("property 5: what is safe of a memory decrease is applied, the rest is skip
   assert.equal(seen.size, 3, [...seen].join());
 });
 
-/** What keeps pods from being resized in place without a restart. */
+/** Obstacles that keep pods from being resized in place without a restart. */
 const OBSTACLES: Readonly<Record<string, (facts: RightsizingFacts) => RightsizingFacts>> = {
   notServed: (facts) => ({ ...facts, resizeServed: false }),
   oldKubelet: (facts) => ({

@@ -4,10 +4,8 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
-import {
-  type CreationStep,
-  podCreationPatch,
-} from "../../shared/rightsizing/pod_creation_patch.ts";
+import { podCreationPatch } from "../../controller/rightsizing/pod_creation.ts";
+import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
 import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
 import { NO_RESOURCES } from "../../shared/api/pod.ts";
@@ -97,7 +95,7 @@ pure("decideRightsizing() sets requests to the recommendation where nothing forb
   assert.deepEqual(seen, new Set(["InPlace", "Recreate"]));
 });
 
-/** What is said where there is nothing new. */
+/** The decision where there is nothing new. */
 const BELOW: RightsizingDecision = {
   outcome: "hold",
   by: "",
@@ -118,8 +116,9 @@ function keepsLimits(
   }
 }
 
-function setsLimits({ path, value }: CreationStep): boolean {
-  return path.includes("/limits") || Object.hasOwn(Object(value), "limits");
+function setsLimits(step: JSONPatchOperation): boolean {
+  return step.path.includes("/limits") ||
+    "value" in step && Object.hasOwn(Object(step.value), "limits");
 }
 
 pure("countingValues() leave what was just adopted, and are the same a second time", () => {

@@ -86,7 +86,7 @@ Deno.test("helm lint --strict finds nothing, whatever is on", async () => {
   }
 });
 
-/** What stands at a path of members and indexes. */
+/** The value at a path of members and indexes. */
 function at(object: unknown, path: string): unknown {
   return path.split(" ").reduce((value, key) => Reflect.get(Object(value), key), object);
 }

@@ -1,4 +1,4 @@
-/** What rules of the bounds do to a pod in a whole cluster, and what happens without them. */
+/** Effects of the bounds' rules on a pod in a whole cluster, and of their absence. */
 import assert from "node:assert/strict";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -321,7 +321,7 @@ async function crowd(scene: ControllerScene): Promise<void> {
   assert.deepEqual(new Set(CROWD.map((name) => scene.status(name).bounds?.revision)), new Set([1]));
 }
 
-/** What was reported since, each with its object. */
+/** Events since then, each with its object. */
 function reported({ api }: ControllerScene, sinceMs = 0): readonly string[] {
   return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, message }) =>
     `${about.kind} ${about.name}: ${message}`

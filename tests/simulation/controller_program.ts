@@ -25,21 +25,21 @@ export interface ProgramPlace {
   readonly api: SimulatedAPI;
   readonly clock: Clock;
   readonly identity: string;
-  /** What the server says at the start check. @default all that is needed */
+  /** The server's answer at the start check. @default all that is needed */
   readonly ask?: AskCluster;
   /** The ConfigMap of the settings. @default none is followed */
   readonly followed?: ListWatch<ConfigMap>;
   /** Texts by flag. @default none */
   readonly flags?: ReadonlyMap<string, string>;
   /** Rightsizing, with its ports. @default none */
-  readonly rightsizing?: Pick<RightsizingParts, "api" | "config">;
-  /** What runs beside the market. @default nothing */
+  readonly rightsizing?: Pick<RightsizingParts, "api" | "settings">;
+  /** Parts that run beside the market. @default nothing */
   readonly more?: (
     slot: ProgramSlot,
   ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;
 }
 
-/** What the parts of a program share. */
+/** Ports that the parts of a program share. */
 export interface ProgramSlot
   extends Pick<ControllerParts, "caches" | "clock" | "random" | "log" | "settings" | "identity"> {
   readonly registry: Registry;
@@ -69,7 +69,6 @@ export const ALL_THERE: AskCluster = () =>
     lowersMemoryLimits: true,
     servesAllocations: true,
     unknownFields: [],
-    missingRights: [],
   });
 
 /** Starts a controller. */
@@ -113,7 +112,7 @@ export function startProgram(
       events: { emit: api.events.emit, run: () => Promise.resolve() },
       ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),
     },
-    ...(rightsizing === undefined ? {} : { rightsizing: { config: rightsizing.config } }),
+    ...(rightsizing === undefined ? {} : { rightsizing: { settings: rightsizing.settings } }),
     caches,
     clock,
     random,

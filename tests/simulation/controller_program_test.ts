@@ -136,19 +136,13 @@ programTest("waits for the custom resource and for the server", async (scene, st
   assert.equal(program.waitsFor(), undefined);
   assert.ok(scene.allocation());
 }, {
-  async ask(rights) {
+  async ask() {
     const asked = ++server.asked;
     if (asked === 1) throw new ApiError(0, "Unreachable", "no route");
     const unknownFields = asked > 4 ? [] : ["status.bounds.containers.boost"];
-    return { ...await ALL_THERE(rights), servesAllocations: asked > 2, unknownFields };
+    return { ...await ALL_THERE(), servesAllocations: asked > 2, unknownFields };
   },
 });
-
-programTest("ends with 1 where it lacks rights", async (scene, start) => {
-  const program = start("first");
-  await scene.pass(1);
-  assert.equal(program.exitCode(), 1);
-}, { ask: async (rights) => ({ ...await ALL_THERE([]), missingRights: rights.slice(0, 2) }) });
 
 const support = { servesPodResize: false, placed: 0 };
 
@@ -172,7 +166,7 @@ programTest("runs without pods/resize: the market holds until then", async (scen
   await scene.wantFor(20_000, 600);
   assert.equal(scene.status().reason, "ResizeNotServed");
 }, {
-  ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: support.servesPodResize }),
+  ask: async () => ({ ...await ALL_THERE(), servesPodResize: support.servesPodResize }),
   more: () => ({
     identity: "first",
     placement: {
@@ -182,7 +176,7 @@ programTest("runs without pods/resize: the market holds until then", async (scen
   }),
 });
 
-/** What kubelets say of a resize that they will never do. */
+/** Kubelets' messages for a resize that they will never do. */
 const KUBELET: Readonly<Record<string, string>> = {
   StaticCPUManager: "Resize is infeasible for Guaranteed Pods alongside CPU Manager policy static",
   StaticMemoryManager: "Resize is infeasible for Guaranteed Pods alongside Memory Manager policy",
@@ -195,7 +189,7 @@ const KUBELET: Readonly<Record<string, string>> = {
   ResizeInfeasible: "no",
 };
 
-/** What servers say of a resize that they refuse. */
+/** Servers' messages for a resize that they refuse. */
 const SERVER: Readonly<Record<string, string>> = {
   AdmissionDenied: 'admission webhook "w" denied the request: no',
   QuotaExceeded: "exceeded quota: cpu",
@@ -295,7 +289,7 @@ async function assertNothingApplied(scene: ControllerScene, limit: number): Prom
   assert.equal(scene.originalLimit(), `${limit}m`);
 }
 
-/** What may happen while an agent is silent: its desired limits stay ineffective, a user's do not. */
+/** Events while an agent is silent: its desired limits stay ineffective, a user's do not. */
 const WHILE_SILENT: Readonly<Record<string, (scene: ControllerScene) => unknown>> = {
   "a restart": (scene) => scene.restartController(),
   "a limit of 500m set by hand": (scene) => scene.setByHand(500),
@@ -360,7 +354,7 @@ for (const kind of DECISIVE) {
     await cutOff(scene, kind);
     await scene.wantFor(60_000, 600);
     assert.equal(scene.limits().wanted, 300);
-    // What the agent wants is not seen without a copy of the allocations.
+    // Without a copy of the allocations the agent's desired limit is not seen.
     if (kind === "PodAllocation") return;
     await scene.wantFor(60_000, 150);
     assert.equal(scene.limits().wanted, 150);

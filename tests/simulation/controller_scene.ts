@@ -41,7 +41,7 @@ import { type AgentsLimit, runAgent } from "./wanting_agent.ts";
 const NODE = "node-1";
 const NAMESPACE = "shop";
 
-/** What may be different about a controller. */
+/** Options of a controller. */
 export type ControllerChoice =
   & Pick<AllocationLoopParts, "onConfigChange" | "observer">
   & Partial<Pick<AllocationLoopParts, "log" | "store" | "resizer">>
@@ -163,7 +163,7 @@ export function failureLog(): { readonly log: Log; readonly taken: () => readonl
   return { log, taken: () => failures.splice(0) };
 }
 
-/** What runs in the cluster. */
+/** The running parts of the cluster. */
 interface RunningScene {
   readonly scene: ControllerScene;
   /** Applied values in a status that the kubelet has never reported. */
@@ -237,7 +237,7 @@ function openScene(signal: AbortSignal): RunningScene {
   return { scene, violations, ended };
 }
 
-/** What users and other controllers write. */
+/** Writes of users and other controllers. */
 function writersOf({ store: { tables } }: SimulatedAPI) {
   const metadata = { name: "cpu", namespace: NAMESPACE, uid: "", resourceVersion: "" };
   const changePod: ControllerScene["changePod"] = (name, change) =>
@@ -273,7 +273,7 @@ function writersOf({ store: { tables } }: SimulatedAPI) {
   };
 }
 
-/** What is there now. */
+/** Readers of the present state. */
 function readersOf({ store: { tables }, events, requests }: SimulatedAPI) {
   const pod = (name = "web"): Pod => {
     const found = tables.Pod.get(`${NAMESPACE}/${name}`);
@@ -356,7 +356,7 @@ function runController(
     clock,
     random: seededRandom(14),
     log: silentLog,
-    // What the test changes in its object later counts at once.
+    // Later changes of the test in its object count at once.
     config: Object.setPrototypeOf(config, DEFAULT_MARKET_CONFIG),
     ...choice,
   }, signal);

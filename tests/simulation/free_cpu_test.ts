@@ -1,4 +1,4 @@
-/** What limits do where idle CPU is free, in a closed loop with the model of a node. */
+/** Limits where idle CPU is free, in a closed loop with the model of a node. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
 import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
@@ -292,7 +292,7 @@ loopTest("foresees what the requests on the node leave", async (scene) => {
   assert.deepEqual([scene.boundReasons(), scene.bound().ceiling], ["NodeCapacity", 500]);
   assert.deepEqual(scene.pod().resizeConditions, []);
   assert.match(scene.messages("CPULimitBounded").join(), /NodeCapacity: app .*500m/);
-  // What goes leaves room, also without an event about this pod.
+  // A pod that goes leaves room, also without an event about this pod.
   scene.tables.Pod.remove("shop/filler");
   await scene.pass(60_000);
   assertBoth(scene, 800);
@@ -342,7 +342,7 @@ loopTest("sends decreases that pay for raises before the raises after an outage"
   for (const [index, name] of names.entries()) scene.want(name, index < 5 ? 200 : 600);
   await scene.pass(10_000);
   kill();
-  // What five pods hold goes to the five others, which come first in all lists.
+  // The CPU that five pods hold goes to the five others, which come first in all lists.
   for (const [index, name] of names.entries()) {
     if (index < 5) scene.want(name, 600, "Throttled");
     else scene.want(name, 200, "FundsRaise");

@@ -74,7 +74,7 @@ function maybeOdd(
   return fc.oneof(odd, fc.constant(raw));
 }
 
-/** What is odd in a case; of some kinds there is nothing. */
+/** The odd objects of a case; some kinds have none. */
 const OBJECTS: fc.Arbitrary<Partial<Record<Kind, unknown>>> = fc.record({
   Pod: maybeOdd(LIVE),
   Namespace: maybeOdd(RAW_OBJECTS.Namespace),
@@ -182,7 +182,7 @@ function overwrite({ tables }: ControllerScene, key: string, written: object): b
       const { spec = {}, ...rest } = written as Partial<PodAllocation>;
       const next = { ...stored, ...rest, spec: { ...stored.spec, ...spec } };
       const { market } = next.spec;
-      // What the agent would have seen: stale clearings are held for that alone.
+      // The bounds that the agent would have seen: stale clearings are held for that alone.
       const observedBounds = next.status?.bounds?.revision;
       if (market === undefined || observedBounds === undefined) return next;
       return { ...next, spec: { ...next.spec, market: { ...market, observedBounds } } };

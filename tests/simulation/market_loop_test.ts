@@ -1,4 +1,5 @@
 /** The market's loop in a cluster: what it applies, gives back, and leaves alone. */
+import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/default_settings.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { RoundResult } from "../../agent/market/round.ts";
@@ -192,7 +193,7 @@ pure("the algorithm never commits more than a raise may grant, however short the
         if (!raised) return;
         raises++;
         const after = surelyCommitted(round);
-        // What may still be in force from before counts, too.
+        // Limits that may still be in force from before count, too.
         const most = Math.max(grantable(capacity, DEFAULT_PACE), round.committed);
         assert.ok(after <= most + 1e-6, `${after} of ${capacity}, ${round.committed} before`);
       });
@@ -336,14 +337,14 @@ for (const dryRun of [false, true]) {
     deployedPod(scene);
     const strategy = { allowInPlaceResize: true, allowRecreate: true };
     const source = policyFor(scene, { cpu: 150, strategy });
-    const { config, ...rightsizing } = simulatedRightsizing(api, { source });
+    const rightsizing = simulatedRightsizing(api, { source });
     const program = startProgram({
       api,
       clock,
       identity: "first",
       flags: new Map([["--market", "off"]]),
-      ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: false }),
-      rightsizing: { ...rightsizing, config: { ...config, dryRun } },
+      ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
+      rightsizing: { ...rightsizing, settings: () => ({ ...DEFAULT_SETTINGS, dryRun }) },
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);

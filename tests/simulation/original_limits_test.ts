@@ -326,7 +326,7 @@ const items: fc.Arbitrary<LimitRangeItem> = fc.record({
   defined({ ...item, defaults: item.type === "Pod" ? undefined : defaults })
 );
 
-/** What the server makes of these limits: it refuses, writes more than was asked for, or neither. */
+/** The server's answer to these limits: it refuses, writes more than was asked for, or neither. */
 function answerOf(
   store: ObjectStore,
   { pod, limits }: { readonly pod: Pod; readonly limits: ReadonlyMap<string, number> },

@@ -9,7 +9,6 @@ import type { PlacementEvent } from "../../controller/placement/ports.ts";
 import type { EvictionAnswer, PodRef } from "../../shared/api/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -36,7 +35,7 @@ import {
 } from "../fixtures/placement/placement_caches.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
-import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
+import { type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
 import {
   CAPACITY_TYPE,
@@ -51,12 +50,6 @@ const [RECONCILE_MS, ADMISSION_MS] = [500, 200];
 
 /** Without the market: its limits are of no matter here. */
 const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
-
-/** A replica of the controller. */
-export interface PlacingProgram extends ControllerProgram {
-  /** What it asked at its start to be allowed. */
-  readonly rights: readonly AccessRule[];
-}
 
 /** A test with a cluster of its own. */
 export function clusterTest(
@@ -86,7 +79,7 @@ export class PlacementCluster {
   floor = 0;
   /** Annotation `spotalis.io/spot-percentage`. */
   share: string;
-  /** What pods are made of beside what all have, as the API has it. */
+  /** Members of the pods' template beside those that all have, as the API has it. */
   template: Parameters<typeof podRequest>[1] = {};
   /** The number of the newest template. */
   revision = 0;
@@ -101,7 +94,7 @@ export class PlacementCluster {
   /** ConfigMaps of placement, which outlive programs. */
   readonly memory: KeptCheckpoints = keptCheckpoints();
   /** Programs that were started. */
-  readonly programs: PlacingProgram[] = [];
+  readonly programs: ControllerProgram[] = [];
   readonly #service: ReturnType<typeof createWebhookService>;
   readonly #end = new AbortController();
   readonly #controller: Promise<void>;
@@ -198,9 +191,8 @@ export class PlacementCluster {
   }
 
   /** Starts a replica of the controller at this address. */
-  start(ip: string, more: Readonly<Record<string, string>> = {}): PlacingProgram {
+  start(ip: string, more: Readonly<Record<string, string>> = {}): ControllerProgram {
     const { api, clock } = this;
-    const rights: AccessRule[] = [];
     const link = { cut: false };
     const flags = new Map(Object.entries({ ...FLAGS, "--pod-ip": ip, ...more }));
     const program = startProgram({
@@ -208,10 +200,6 @@ export class PlacementCluster {
       clock,
       identity: `controller-${ip}`,
       flags,
-      ask(asked) {
-        rights.push(...asked);
-        return ALL_THERE(asked);
-      },
       more: ({ settings, ...slot }) => {
         const { identity, registry } = slot;
         const { placement: placed, webhook: serves } = settings.values();
@@ -233,7 +221,7 @@ export class PlacementCluster {
             },
             evictor: {
               evict: async (pod) => {
-                // Of a machine that is cut off no request reaches the server.
+                // Requests of a machine that is cut off never reach the server.
                 if (link.cut) return await new Promise(() => {});
                 return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },
@@ -252,7 +240,7 @@ export class PlacementCluster {
       link.cut = true;
       this.#service.crash(ip);
     };
-    const placing = { ...program, cutOff, rights };
+    const placing = { ...program, cutOff };
     this.programs.push(placing);
     return placing;
   }

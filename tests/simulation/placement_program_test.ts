@@ -232,25 +232,12 @@ clusterTest(
     await cluster.pass(BEGIN_MS);
     cluster.replicas = 4;
     await cluster.pass(3_600_000);
-    // What is evicted comes back where the scheduler likes, which here is where it was: the next is
+    // Evicted pods come back where the scheduler likes, which here is where they were: the next is
     // after 20, 40, 80, 160, and then each 180 s.
     assert.equal(cluster.evictions, 23);
-    const ofWebhook = ["secrets", "endpointslices"];
-    assert.deepEqual(program.rights.filter(({ resource }) => ofWebhook.includes(resource)), []);
     assert.match(await program.registry.metrics(), /^spotalis_workload_replicas/m);
   },
 );
-
-clusterTest("runController() without placement asks for no right of it", async (cluster) => {
-  const acts = [cluster.start("10.0.0.1"), cluster.start("10.0.0.2", { "--placement": "off" })]
-    .map(({ rights }) => rights);
-  await cluster.pass(BEGIN_MS);
-  const [on = [], off = []] = acts.map((rights) =>
-    rights.map(({ verb, resource, subresource = "" }) => `${verb} ${resource}/${subresource}`)
-  );
-  assert.ok(on.includes("create pods/eviction") && on.includes("list replicasets/"));
-  for (const one of off) assert.doesNotMatch(one, /eviction|replicasets|poddisruptionbudgets/);
-});
 
 const MINUTE_MS = 60_000;
 

@@ -29,7 +29,7 @@ export interface ClusterOptions {
   readonly budget?: boolean;
 }
 
-/** What it sees of the cluster. */
+/** The cluster as the scheduler sees it. */
 export interface ScheduledCluster {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
@@ -86,7 +86,7 @@ export function runningCounts(pods: readonly Pod[], { store }: SimulatedAPI): Cl
   return counts;
 }
 
-/** What the names of pods begin with that are not the workload's. */
+/** Prefix of the names of pods that are not the workload's. */
 const FOREIGN = "foreign-";
 
 /** Adds a pod on this node with labels like those of the workload's pods, and another owner or none. */

@@ -368,7 +368,7 @@ Deno.test("once things are quiet the replicas run as specified, whatever has hap
     }),
     cases(0.5),
   );
-  // Of misplaced pods, of pods that find no spot node, and of both kinds of nodes that go.
+  // Messages on misplaced pods, on pods that find no spot node, and on both kinds of nodes that go.
   assert.equal(seen.size, 5, [...seen].join());
   assert.ok(deaths > 5 && floors > 5, `${deaths} ${floors}`);
 });

@@ -166,7 +166,7 @@ function changeRaised({ changePod }: ControllerScene, change: Parameters<typeof 
   for (const name of RAISED) changePod(name, change);
 }
 
-/** What holds limits from below and lasts, and how many pods come to a full quota beside it. */
+/** Reasons that hold limits from below and last, and how many pods come to a full quota beside each. */
 const HOLDS: Readonly<Record<string, readonly [8 | 5, (scene: ControllerScene) => void]>> = {
   HPAScaled: [8, ({ clock, tables }) => {
     const hpa = sampleHPA({ cpuTargets: [{ utilization: 0.5 }], lastScaleMs: clock.wall() });
@@ -202,7 +202,7 @@ const METRICS: MetricsConfig = {
     same: 'jobs{workload="$workload"}',
   })),
 };
-/** What is asked for pod `web` of namespace `shop`. */
+/** The query for pod `web` of namespace `shop`. */
 const QUERY = 'jobs{namespace="shop", pod="web"}';
 
 /** Pod `web`, which names this query; a minute later. */
@@ -232,7 +232,7 @@ loopTest("changes no bounds of a metric when another controller takes over", asy
     scene.metrics.up = up;
   }
   await scene.pass(3 * MINUTE_MS);
-  // What was published does not count for ever.
+  // A published value does not count for ever.
   assertDemand(scene, undefined);
 });
 
@@ -253,7 +253,7 @@ interface Cluster extends AsyncDisposable, Pick<MarketCluster, "metrics" | "api"
   annotate(pod: "web" | "plain", query: string): void;
 }
 
-/** What is asked for pod `web`. */
+/** The query for pod `web`. */
 const ASKED = `jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`;
 
 /** A cluster with limits that follow demand. */

@@ -33,13 +33,13 @@ test("runRightsizingLoop() loses nothing of a cycle with a status that can't be 
 test("runRightsizingLoop() follows a policy that changes in the middle of its cycle", async (scene) => {
   busyDeployment(scene, "web", 1);
   for (let index = 0; index < 20; index++) busyDeployment(scene, `job${index}`, 3);
-  scene.config.workers = 2;
+  scene.settings.rightsizingWorkers = 2;
   scene.policy("all");
   scene.clock.at(150, () => scene.policy("all", { mode: "Recommend", intervalMs: 60 * MINUTE_MS }));
   await scene.run(150);
   const before = scene.api.requests.get("resize Pod") ?? 0;
   await scene.run(5 * MINUTE_MS);
-  // What was under way came to its end, and no other was begun.
+  // Changes under way came to their end, and no other was begun.
   assert.ok(
     before > 0 && (scene.api.requests.get("resize Pod") ?? 0) <= before + 2 * 3,
     `${before}`,
@@ -88,7 +88,7 @@ test("runRightsizingLoop() goes on with the others while a source hangs on some,
     source.stuck.add(name);
   }
   for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
-  scene.config.workers = 2;
+  scene.settings.rightsizingWorkers = 2;
   scene.policy("all");
   await scene.run(15 * MINUTE_MS);
   for (const name of ["web", "db"]) assert.equal(scene.recordOf(name)?.status, "Applied");

@@ -152,7 +152,7 @@ test("runRightsizingLoop() reaches other namespaces from those of the setting al
   const workloadKinds = ["Deployment"] as const;
   scene.policy("all", { selector: { namespaces: { allow: [], deny: [] }, workloadKinds } });
   for (const [policyNamespaces, reached] of [[["ops"], 1], [[NAMESPACE], 2]] as const) {
-    scene.config.policyNamespaces = policyNamespaces;
+    scene.settings.policyNamespaces = policyNamespaces;
     await scene.run(7 * MINUTE_MS);
     assert.equal(scene.statusOf("all").workloadsDiscovered, reached);
   }

@@ -39,7 +39,7 @@ const bounds: fc.Arbitrary<NonNullable<PolicyChoice["bounds"]>> = fc.record({
   memory: { min: leastMi * MI, max: (leastMi + moreMi) * MI },
 }));
 
-/** What each own container of each pod requests, `web-0 c0 150 67108864`. */
+/** Requests of each own container of each pod, `web-0 c0 150 67108864`. */
 function requestsOf(scene: RightsizingScene, workload: WorldWorkload): string[] {
   const own = ownContainers(workload);
   return scene.podsOf(workload.name).flatMap(({ metadata, containers }) =>
@@ -155,9 +155,7 @@ const isBare = (
   }: PodContainer,
 ): boolean => (requestCPU ?? requestMemory ?? limitCPU ?? limitMemory) === undefined;
 
-/**
- * What may hold a change in a world without other controllers, quotas and refusals for good, and when.
- */
+/** Reasons that may hold a change in a world without other controllers, quotas and final refusals. */
 const HOLDS: Readonly<Record<string, (world: HeldWorld) => boolean>> = {
   MethodNotAllowed: ({ strategy }) => !strategy.allowInPlaceResize && !strategy.allowRecreate,
   BelowThreshold: () => true,
@@ -244,7 +242,7 @@ worldProperty(
         const [resizes, recreations] = [resizesOf(), scene.recreations.length];
         const templates = Deployment.all().map(({ makes }) => makes);
         if (index === 0) await live(scene, 20 * MINUTE_MS, { incidents: troubles, workloads });
-        // What began before the change comes to its end.
+        // Changes that began before come to their end.
         await scene.run(5 * MINUTE_MS);
         if (isServed) {
           assert.equal(scene.recreations.length, recreations);

@@ -47,7 +47,7 @@ worldProperty(
       const before = specsOf(scene);
       const names = workloads.map(({ name }) => name).toSorted();
       const timeOf = (name: string): number => scene.recordOf(name)?.recommendedAtMs ?? NaN;
-      scene.config.dryRun = dryRun;
+      scene.settings.dryRun = dryRun;
       const mode = dryRun ? "Auto" : "Recommend";
       scene.policy("all", { mode, strategy, intervalMs: interval });
       await live(scene, 20 * MINUTE_MS, { incidents, workloads });
@@ -96,11 +96,11 @@ worldProperty(
   ],
   (annotates, workloads, mode, disabledAtMs, incidents) =>
     inWorld(workloads, async (scene) => {
-      scene.config.annotateWorkloads = annotates;
+      scene.settings.annotateWorkloads = annotates;
       scene.policy("all", { mode });
       await scene.run(disabledAtMs);
       scene.policy("all", { mode: "Disabled" });
-      // What was under way comes to its end.
+      // Changes under way come to their end.
       await scene.run(MINUTE_MS);
       const asked = scene.source.asked.length;
       const writes = writesOf(scene);
@@ -133,7 +133,7 @@ worldProperty(
       scene.policy("all", { strategy, intervalMs: 2 * MINUTE_MS });
       await scene.run(goneAtMs);
       scene.source.problem = problem;
-      // What was under way comes to its end, and the cache's last answers with it.
+      // Changes under way come to their end, and the cache's last answers with them.
       await scene.run(4 * MINUTE_MS);
       const writes = writesOf(scene);
       if (goneAtMs === 0) assert.equal(writes, 0);
@@ -243,7 +243,7 @@ worldProperty(
     fc.record({
       present: fc.integer({ min: 100, max: 1000 }),
       low: fc.integer({ min: 10, max: 60 }),
-      // Of what is used mostly, percent: below 104 the recommendation is safe.
+      // Percent of the usual usage: below 104 the recommendation is safe.
       rise: fc.oneof(fc.constantFrom(100, 103, 104, 105), fc.integer({ min: 100, max: 2000 })),
     }),
     anyStrategy,

@@ -163,12 +163,12 @@ test("a pod of the market is born with what its siblings have as their original 
   assert.equal(resourcesOf(await scene.born("web")).limits.cpu, 1000);
 });
 
-/** What the input become once values are in force. */
+/** The input once values are in force. */
 interface Turn {
   readonly ranges: readonly LimitRangeItem[];
   readonly vpa: string;
   readonly hpa: boolean;
-  /** What the quota leaves: millicores and bytes. */
+  /** Room in the quota: millicores and bytes. */
   readonly room: { readonly cpu: number; readonly memory: number };
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/default_settings.ts";
 import { createCaches, namedCaches } from "../../controller/caches.ts";
 import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
@@ -15,7 +16,7 @@ import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
 
-/** What rightsizing finds outside of the API. */
+/** Rightsizing's ports outside of the API. */
 export interface RightsizingOutside {
   /** For policies of every provider. */
   readonly source: UsageSource;
@@ -26,7 +27,7 @@ export interface RightsizingOutside {
 export function simulatedRightsizing(
   api: SimulatedAPI,
   { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
-): Pick<RightsizingParts, "api" | "config"> {
+): Pick<RightsizingParts, "api" | "settings"> {
   const ports: RightsizingAPI = {
     sources: {
       policies: api.listWatch("OptimizationPolicy"),
@@ -42,14 +43,7 @@ export function simulatedRightsizing(
     resizer: api.podResizer("optipod"),
     usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
-  const config = {
-    dryRun: false,
-    policyNamespaces: [],
-    annotateWorkloads: false,
-    workers: 10,
-    sampler: { intervalMs: 30_000, size: 16 },
-  };
-  return { api: ports, config };
+  return { api: ports, settings: () => DEFAULT_SETTINGS };
 }
 
 /** It runs until it is disposed of. */

@@ -19,7 +19,7 @@ function assertApiError(error: unknown): void {
   assert.ok(error instanceof ApiError, String(error));
 }
 
-/** What the agent wants for a pod. */
+/** The agent's desired limit of a pod. */
 export interface AgentsLimit {
   readonly limit: number | undefined;
   readonly reason: MarketReason;

@@ -11,7 +11,7 @@
  */
 import { bundleProgram, compileArguments, type Program, PROGRAMS, runDeno } from "./programs.ts";
 
-/** What was built of a program. */
+/** The binary or bundle of a program. */
 export interface Built {
   /** Below the root. */
   readonly path: string;
@@ -25,7 +25,7 @@ export function sizeText(bytes: number): string {
   return bytes > 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e3).toFixed(1)} kB`;
 }
 
-/** What `deno compile` says when it can't get the runtime, as opposed to a fault in the program. */
+/** The error of `deno compile` when it can't get the runtime, as opposed to a fault in the program. */
 const NO_RUNTIME = /denort|dl\.deno\.land/;
 
 async function checkWithoutRuntime(program: Program): Promise<void> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What is allowed of one kind: everything, nothing, or what the list names. */
+/** The permissions of one kind: everything, nothing, or the names in the list. */
 type Allowance = boolean | readonly string[];
 
 /** A set as it stands in `deno.json`. */

@@ -6,7 +6,7 @@
 
 /** A program. */
 export interface Program {
-  /** Of the binary and the image. */
+  /** Name of the binary and the image. */
   readonly name: string;
   readonly entry: string;
   /** Its permission set in `deno.json`. */
@@ -36,10 +36,10 @@ export const PROGRAMS: readonly Program[] = [
 export const V8_FLAGS = "--v8-flags=--max-semi-space-size=1,--single-threaded-gc";
 
 /**
- * What an image sets for its program (mallopt(3)). With one arena, malloc keeps what V8's threads needed
- * once, while they compiled, for all; with an arena for each thread, 15 MB may stay with one that needs
- * it no more (`M_ARENA_MAX`). And it gives back what is free at its end from 64 KiB on: left alone it
- * learns from the largest block that was ever freed to keep far more (`M_TRIM_THRESHOLD`).
+ * Environment of the program in an image (mallopt(3)). With one arena, malloc keeps what V8's threads
+ * needed once, while they compiled, for all; with an arena for each thread, 15 MB may stay with one
+ * that needs it no more (`M_ARENA_MAX`). And it gives back what is free at its end from 64 KiB on: left
+ * alone it learns from the largest block that was ever freed to keep far more (`M_TRIM_THRESHOLD`).
  */
 export const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
   MALLOC_ARENA_MAX: "1",
@@ -71,7 +71,7 @@ export function bundleArguments(program: Program, output: string): string[] {
 /** How a step ended. */
 export interface StepResult {
   readonly ok: boolean;
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   readonly message: string;
 }
 

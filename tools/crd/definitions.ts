@@ -62,7 +62,7 @@ interface KindOfObject {
   readonly columns: readonly Column[];
   /** Beside apiVersion, kind and metadata. A `spec` must be there; `status` is a subresource of its own. */
   readonly fields: Readonly<Record<string, z.ZodType>>;
-  /** What `--field-selector` takes. */
+  /** Paths of the fields that `--field-selector` takes. */
   readonly selectable?: readonly string[];
 }
 

@@ -25,14 +25,14 @@ const measurementSchema = z.strictObject({
   figures: z.record(z.string(), z.record(z.string(), z.string().min(1))),
 });
 
-/** What docs/figures.json holds. */
+/** The contents of docs/figures.json. */
 export const figuresSchema = z.strictObject({
   /** By page the heading of the section in which each measured figure needs an origin. */
   complete: z.record(z.string(), z.string()),
   measurements: z.array(measurementSchema),
 });
 
-/** What docs/figures.json holds. */
+/** The contents of docs/figures.json. */
 export type Figures = z.infer<typeof figuresSchema>;
 
 /** One measurement. */
@@ -148,7 +148,7 @@ function isRule(line: string): boolean {
   return /^\|[\s:|-]+\|$/.test(line);
 }
 
-/** What stands below a heading, up to the next of its level or a higher one, without fenced code. */
+/** The text below a heading, up to the next of its level or a higher one, without fenced code. */
 function sectionOf(page: string, heading: string): string {
   const lines = page.replaceAll(/^```[\s\S]*?^```/gm, "").split("\n");
   const start = lines.findIndex((line) => line.replace(/^#+ /, "") === heading);

@@ -1,6 +1,6 @@
 /**
- * What a file looks like: its name, its first comment, at most 400 lines, tests and tools included, and
- * functions that fit on a screen.
+ * Rules for the shape of a file: its name, its first comment, at most 400 lines, tests and tools
+ * included, and functions that fit on a screen.
  *
  * @module
  */

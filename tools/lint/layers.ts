@@ -19,7 +19,7 @@ const EVERYTHING_BUT_TESTS = [
   "tools",
 ];
 
-/** What the files of an area may import, beside their own area. Tests may import anything. */
+/** The areas that files of an area may import, beside their own. Tests may import anything. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   adapters: ["shared"],

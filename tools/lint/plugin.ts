@@ -4,6 +4,7 @@
  * @module
  */
 import { argumentCount } from "./argument_count.ts";
+import { commentOpening } from "./comment_opening.ts";
 import { errorMessage } from "./error_message.ts";
 import { fileLength, fileName, functionLength, moduleDoc } from "./file_shape.ts";
 import { injectedWorld, pureShared } from "./ambient.ts";
@@ -24,6 +25,7 @@ const plugin: Deno.lint.Plugin = {
   name: "house",
   rules: {
     "argument-count": argumentCount,
+    "comment-opening": commentOpening,
     "error-message": errorMessage,
     "file-length": fileLength,
     "file-name": fileName,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { argumentCount } from "./argument_count.ts";
+import { commentOpening } from "./comment_opening.ts";
 import { errorMessage } from "./error_message.ts";
 import { fileLength, fileName, functionLength, MAX_LINES, moduleDoc } from "./file_shape.ts";
 import { injectedWorld, pureShared } from "./ambient.ts";
@@ -57,6 +58,24 @@ const RULES: readonly Cases[] = [
       ["export class K { constructor(a: A, b: B, c: C) {} }", /^constructor\(\) /],
       ["export class KError extends Error { g(a: A, b: B, c: C) {} }", /^g\(\) /],
     ],
+  },
+  {
+    rule: commentOpening,
+    accepts: [
+      "/** The pods that what is left is divided among. Often none. */\nf();",
+      "// Whatever is left. Offers: what a pod gets\nf(/* what */ 1);",
+      'f("// What is left", `/** Of each pod. */`);',
+    ],
+    refuses: refused(
+      /begins with (What|Of)$/,
+      "/** What is left. */\nf();",
+      "/**\n * Of each pod, millicores.\n */\nf();",
+      "/** Divides it. What is left is lost. */\nf();",
+      "/**\n * Divides it.\n *\n * @returns What is left\n */\nf();",
+      "f(); // Of each pod",
+      "f(/* What waits */ 1);",
+      "/** Pods by node.\n * Of each class half. */\nf();",
+    ),
   },
   {
     rule: errorMessage,

@@ -61,7 +61,7 @@ function script(bundle: Bytes, flags: readonly string[]): Bytes {
   return new Uint8Array([...new TextEncoder().encode(interpreter), ...bundle]);
 }
 
-/** What krew has to know. */
+/** The contents of krew's manifest. */
 export interface KrewContent extends Pick<ReleasePlace, "home"> {
   readonly version: string;
   /** Each platform with the SHA-256 of its archive. */

@@ -27,7 +27,7 @@ import { billOfMaterials, programPackages } from "./sbom.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const folder = `${root}${RELEASE_FOLDER}`;
 
-/** What a file of the release is, for the table. */
+/** A file of the release with its description, for the table. */
 type Described = readonly [file: string, about: string];
 
 async function makeRelease(place: ReleasePlace): Promise<readonly Described[]> {

@@ -45,7 +45,7 @@ export function pushImage(place: ReleasePlace, program: string): Step {
   ];
 }
 
-/** What follows the images. */
+/** The files of a release, its place and its images. */
 export interface PublishInput {
   readonly place: ReleasePlace;
   /** Semantic version; one with a hyphen, such as `1.0.0-rc.1`, becomes a pre-release. */

@@ -1,5 +1,5 @@
 /**
- * What a release's files, images and addresses are called.
+ * Names of a release's files and images, and its addresses.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export const EXAMPLE_REGISTRY = "registry.example.com/coallocator";
 
 /** Where releases are published. */
 export interface ReleasePlace {
-  /** Of images and the chart: `ghcr.io/owner/name`. */
+  /** The registry of images and the chart: `ghcr.io/owner/name`. */
   readonly registry: string;
   /** `https://github.com/owner/name`. */
   readonly home: string;

@@ -28,7 +28,7 @@ export interface ProgramPackages {
   readonly contains: readonly string[];
 }
 
-/** What a bill lists. */
+/** The programs and packages that a bill lists. */
 export interface BillContent {
   readonly version: string;
   readonly programs: readonly ProgramPackages[];

@@ -1,5 +1,5 @@
 /**
- * What imports what: cycles, and imports between features.
+ * The graph of imports: cycles, and imports between features.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   placement: ["shared/placement/", "controller/placement/"],
 };
 
-/** What all features share: it imports none of them. */
+/** Folders that all features share: they import no feature. */
 const SHARED: readonly string[] = ["shared/resize/", "controller/resize/"];
 
 /** Relative imports of these sources; types count, too. */

@@ -1,5 +1,5 @@
 /**
- * What should not be in the structure of the source.
+ * The faults in the structure of the source.
  *
  * @module
  */

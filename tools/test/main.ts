@@ -14,7 +14,7 @@ import {
 import { projectFiles } from "../project_files.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test_groups.ts";
 
-/** What one run of the tests selects and draws. */
+/** The tests that one run selects, and the cases that it draws. */
 export interface TestOptions {
   /** Files or folders below the project's root; empty: all of them. */
   readonly paths: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Checks of the API server at a program's start: its version, what it serves, and the user's rights;
- * and its reviews of other users. Findings are values; only a server that can't be reached is an error.
+ * Checks of the API server at a program's start: its version and what it serves; and its reviews of
+ * users. Findings are values; only a server that can't be reached is an error.
  *
  * @module
  */
@@ -25,32 +25,23 @@ export interface ApiFindings {
   readonly servesAllocations: boolean;
   /** Fields and values that its CRD does not know; see `unknownAllocationFields`. */
   readonly unknownFields: readonly string[];
-  /** Rights that are missing, in the order of the rules. */
-  readonly missingRights: readonly AccessRule[];
 }
 
 /** Runs all checks. Throws an `ApiError` when the server does not respond. */
-export async function checkAPI(
-  connection: KubeConnection,
-  { rules }: { readonly rules: readonly AccessRule[] },
-): Promise<ApiFindings> {
+export async function checkAPI(connection: KubeConnection): Promise<ApiFindings> {
   const allocations = { groupVersion: ALLOCATION_GROUP_VERSION, resource: ALLOCATION_RESOURCE };
-  const [serverVersion, servesPodResize, servesAllocations, unknownFields, rights] = await Promise
-    .all([
-      readServerVersion(connection),
-      servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
-      servesResource(connection, allocations),
-      unknownAllocationFields(connection),
-      Promise.all(rules.map((rule) => isAllowed(connection, rule))),
-    ]);
-  const missingRights = rules.filter((_rule, index) => rights[index] !== true);
+  const [serverVersion, servesPodResize, servesAllocations, unknownFields] = await Promise.all([
+    readServerVersion(connection),
+    servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
+    servesResource(connection, allocations),
+    unknownAllocationFields(connection),
+  ]);
   return {
     serverVersion,
     servesPodResize,
     lowersMemoryLimits: servesPodResize && lowersMemoryLimits(serverVersion),
     servesAllocations,
     unknownFields,
-    missingRights,
   };
 }
 
@@ -143,15 +134,6 @@ export interface AccessRule {
   readonly name?: string;
 }
 
-/** True when the connection's user has this right. */
-export async function isAllowed(
-  connection: KubeConnection,
-  resourceAttributes: AccessRule,
-): Promise<boolean> {
-  const kind = "SelfSubjectAccessReview";
-  return (await review(connection, kind, { resourceAttributes })).allowed === true;
-}
-
 /** A user as the API server knows it. */
 export interface ReviewedUser {
   readonly username: string;
@@ -185,7 +167,7 @@ export function createAccessReviews(connection: KubeConnection): AccessReviews {
 /** The status of a review with this spec. */
 async function review(
   connection: KubeConnection,
-  kind: "TokenReview" | "SubjectAccessReview" | "SelfSubjectAccessReview",
+  kind: "TokenReview" | "SubjectAccessReview",
   spec: unknown,
 ): Promise<JSONObject> {
   const apiVersion = `${kind === "TokenReview" ? "authentication" : "authorization"}.k8s.io/v1`;

@@ -10,27 +10,13 @@ import {
 import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { podAllocationCRD } from "../../../tools/crd/definitions.ts";
-import {
-  type AccessRule,
-  type ApiFindings,
-  checkAPI,
-  unknownAllocationFields,
-} from "./api_checks.ts";
+import { type ApiFindings, checkAPI, unknownAllocationFields } from "./api_checks.ts";
 import { listOf, objectOf } from "./json_fields.ts";
 import type { PodPort } from "./port_forward.ts";
 import { connectUser, type UserConnection } from "./user_connection.ts";
 
-const RESIZE: AccessRule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
-const LEASE: AccessRule = {
-  verb: "update",
-  group: "coordination.k8s.io",
-  resource: "leases",
-  namespace: "mbcas-system",
-  name: "mbcas-controller",
-};
-
-/** A server of 1.36 with all that is needed, but for the rights on Leases. */
-function complete({ path, body }: ReceivedRequest): unknown {
+/** A server of 1.36 with all that is needed. */
+function complete({ path }: ReceivedRequest): unknown {
   switch (path) {
     case "/version":
       return { gitVersion: "v1.36.3" };
@@ -38,22 +24,19 @@ function complete({ path, body }: ReceivedRequest): unknown {
       return { resources: [{ name: "pods" }, { name: "pods/resize" }] };
     case "/openapi/v3/apis/allocation.mbcas.io/v1alpha1":
       return statusAnswer(403);
-    case "/apis/allocation.mbcas.io/v1alpha1":
-      return { resources: [{ name: "podallocations" }] };
     default:
-      return { status: { allowed: !JSON.stringify(body).includes("leases") } };
+      return { resources: [{ name: "podallocations" }] };
   }
 }
 
-Deno.test("checkAPI() returns version, resources and missing rights", async () => {
+Deno.test("checkAPI() returns version and resources", async () => {
   await using server = serveCanned(complete);
-  assert.deepEqual(await checkAPI(server.connection, { rules: [RESIZE, LEASE] }), {
+  assert.deepEqual(await checkAPI(server.connection), {
     serverVersion: "v1.36.3",
     servesPodResize: true,
     lowersMemoryLimits: true,
     servesAllocations: true,
     unknownFields: [],
-    missingRights: [LEASE],
   });
 });
 
@@ -61,16 +44,15 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
   await using old = serveCanned(({ path }) =>
     path.startsWith("/apis/allocation") ? statusAnswer(404) : {}
   );
-  assert.deepEqual(await checkAPI(old.connection, { rules: [] }), {
+  assert.deepEqual(await checkAPI(old.connection), {
     serverVersion: "",
     servesPodResize: false,
     lowersMemoryLimits: false,
     servesAllocations: false,
     unknownFields: [],
-    missingRights: [],
   });
   await using broken = serveCanned(() => statusAnswer(503));
-  await assert.rejects(checkAPI(broken.connection, { rules: [] }), { status: 503 });
+  await assert.rejects(checkAPI(broken.connection), { status: 503 });
 });
 
 /** The findings about a server of this version, with a core group that has these resources. */
@@ -78,7 +60,7 @@ async function findingsOn(gitVersion: unknown, ...names: string[]): Promise<ApiF
   await using server = serveCanned(({ path }) =>
     path === "/version" ? { gitVersion } : { resources: names.map((name) => ({ name })) }
   );
-  return await checkAPI(server.connection, { rules: [] });
+  return await checkAPI(server.connection);
 }
 
 Deno.test("checkAPI() lets memory limits be lowered from 1.34 on", async () => {
@@ -114,7 +96,7 @@ function schema(): string {
   return JSON.stringify(objectOf(objectOf(version).schema).openAPIV3Schema);
 }
 
-/** What is missing where the server's definition is the text of `change`. */
+/** Fields that the check finds missing where the server's definition is the text of `change`. */
 async function unknown(change: (text: string) => string): Promise<readonly string[]> {
   const definition = objectOf(JSON.parse(change(schema())));
   const kind = { group: "allocation.mbcas.io", version: "v1alpha1", kind: "PodAllocation" };
@@ -286,7 +268,7 @@ const encoder = new TextEncoder();
 
 /** A message for the port, and ways to answer it. */
 interface ForwardedMessage {
-  /** Of the port-forward. */
+  /** The port-forward's URL. */
   readonly url: string;
   readonly text: string;
   /** At most 125 bytes each. */

@@ -1,6 +1,6 @@
 /**
- * What is used of client-node. Its own types bring another version of Node's along, with which
- * TypeScript does not come to an end in some of our tests.
+ * The part of client-node that this project uses. Its own types bring another version of Node's along,
+ * with which TypeScript does not come to an end in some of our tests.
  *
  * @module
  */

@@ -71,8 +71,8 @@ export type Connect = () => Promise<void>;
  * Whether the server can be reached, tested once for all requests.
  *
  * When a Service has no endpoints, kube-proxy rejects connections by ICMP, of which the kernel sends a
- * pod about one per second (Linux, Documentation/networking/ip-sysctl.rst, `icmp_ratelimit`). Of many
- * attempts at once most get no ICMP then, and retry after 1, 2, 4, … 16 s: a request hangs for half a
+ * pod about one per second (Linux, Documentation/networking/ip-sysctl.rst, `icmp_ratelimit`). Most of
+ * many attempts at once get no ICMP then, and retry after 1, 2, 4, … 16 s: a request hangs for half a
  * minute, also when the server has long been back. So after a request without a response, or a broken
  * stream, requests wait for one short attempt, until one succeeds.
  */

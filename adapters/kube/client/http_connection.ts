@@ -58,7 +58,7 @@ interface Call {
   pool?: Pool;
   /** Whether the response has begun. */
   responded?: true;
-  /** Of the last response, HTTP. */
+  /** HTTP status of the last response. */
   status?: number;
 }
 

@@ -20,7 +20,7 @@ export interface PodPort {
   readonly port: number;
 }
 
-/** What is connected with the port. */
+/** A stream to connect with the port. */
 export interface ForwardedStream extends PodPort {
   /** Ends when the pod's side ends. */
   readonly stream: Duplex;

@@ -16,7 +16,9 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/** What a tunnel leads to, both asked for each connection, which ends where `target` rejects. */
+/**
+ * A tunnel's kubeconfig and target, both asked for each connection, which ends where `target` rejects.
+ */
 export interface TunnelParts {
   readonly config: () => KubeConfig;
   readonly target: () => Promise<PodPort>;

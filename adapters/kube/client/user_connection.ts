@@ -21,7 +21,7 @@ import { readUser, type UserOptions } from "./user_kubeconfig.ts";
 /** Requests with the rights of a user, and the namespace of the context. */
 export interface UserConnection extends KubeConnection {
   readonly namespace: string;
-  /** What a port of a pod answers, as through `kubectl port-forward`. */
+  /** The response of a pod's port to a GET, as through `kubectl port-forward`. */
   podGet(request: PodHTTPRequest): Promise<unknown>;
   /** A local port that leads to the pod which `target` chooses for each connection. */
   tunnel(target: () => Promise<PodPort>): Promise<Tunnel>;

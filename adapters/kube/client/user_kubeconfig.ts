@@ -34,7 +34,7 @@ export interface UserOptions {
   readonly env: (name: string) => string | undefined;
 }
 
-/** What a context leads to. */
+/** The server, namespace and user of a context. */
 export interface ReadUser {
   /** With one cluster and one user; sets the headers of each request. */
   readonly config: KubeConfig;
@@ -138,7 +138,7 @@ interface Target {
   readonly user: JSONObject;
 }
 
-/** The target of a context, by default the current one. Of two entries of one name the first counts. */
+/** The target of a context, by default the current one; the first of two entries with a name counts. */
 function targetOf(files: readonly JSONObject[], wanted: string | undefined): Target {
   const entries = (what: "context" | "cluster" | "user"): ReadonlyMap<unknown, JSONObject> =>
     new Map(

@@ -279,7 +279,7 @@ pure("parseContainers() reads starts, restarts and ends of a container", () => {
     ...["ContainerCreating", "ImagePullBackOff", undefined].map((reason) =>
       ["crashLooping", undefined, { state: waiting(reason) }] as const
     ),
-    // Of the present state and of the one before.
+    // The present state takes precedence over the one before.
     ["oomKilledAtMs", EARLY, { state: running, lastState: killed }],
     ["oomKilledAtMs", LATE, { state: end("OOMKilled", STARTED), lastState: killed }],
     ["oomKilledAtMs", EARLY, { state: end("Error", STARTED), lastState: killed }],

@@ -10,7 +10,7 @@ import {
   type ResourceAmounts,
   type Resources,
 } from "../../../shared/api/pod.ts";
-import { limitManagersOf } from "../../../shared/api/pod_managers.ts";
+import { limitManagersOf } from "../../../shared/api/managed_fields.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { cpuOf, memoryBoundOf, memoryOf, parseTime } from "./object_fields.ts";
 import type {
@@ -44,7 +44,7 @@ export function parseContainers(
   { metadata, spec, status }: RawContainers,
   { keepAllocated = false }: ContainersOptions = {},
 ): Pick<Pod, "containers" | "initContainers"> {
-  const managers = limitManagersOf(metadata?.managedFields ?? []);
+  const managers = limitManagersOf(metadata?.managedFields);
   const parse = (
     specs: readonly RawContainer[] = [],
     statuses: readonly RawContainerStatus[] = [],

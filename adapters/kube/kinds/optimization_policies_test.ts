@@ -130,7 +130,7 @@ Deno.test("property 31: parseRecommendationReport() reads back what was written,
         const stored = JSON.parse(JSON.stringify({ apiVersion, kind, metadata, workloads }));
         const report = parseRecommendationReport(stored);
         assert.deepEqual(report, stored);
-        // What is made of it again is the same text: nothing changes by being read and written.
+        // Parts made of the parsed report have the same text: reading and writing change nothing.
         const again = reportParts(recordsOf([report], "shop")).map((part) => part.workloads);
         assert.deepEqual(JSON.parse(JSON.stringify(again.flat())), stored.workloads);
       }

@@ -44,7 +44,7 @@ type Sent = Pick<ReceivedRequest, "method" | "path"> & {
   };
 };
 
-/** What a sink sends until the server has had `count` requests. */
+/** Requests of a sink until the server has had `count` of them. */
 async function sent(
   count: number,
   events: readonly ObjectEvent[],

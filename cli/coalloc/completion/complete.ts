@@ -35,7 +35,7 @@ const NAMES: Readonly<Record<string, NameSource>> = {
     distinctNames((await readPlacement(cluster, { namespace: { all: false, name } })).workloads),
 };
 
-/** What is asked of the completion. */
+/** The arguments to complete, and the cluster to read names from. */
 export interface CompletionInput extends Pick<CoallocWorld, "connect"> {
   /** The arguments after the program's name; the last, maybe empty, is the one to complete. */
   readonly args: readonly string[];

@@ -4,14 +4,15 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
+import { aborted } from "../../../shared/control/time_limit.ts";
 import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem, type DashboardAccess } from "../ports.ts";
 
-/** Of the controller's first answer. */
+/** Longest wait for the controller's first answer. */
 const TIMEOUT_MS = 10_000;
 
-/** What the user asked for. */
+/** The flags of `dashboard`. */
 export interface DashboardRequest {
   /** The local port; 0: a free one. */
   readonly port: number;
@@ -58,9 +59,7 @@ export async function dashboardCommand(
     const url = `http://${server.address}/?key=${key}`;
     world.out(`Dashboard: ${url}\nThe address works once, in one browser. Ctrl-C ends it.\n`);
     if (open) world.browse(url);
-    const ended = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => ended.resolve(), { once: true });
-    if (!signal.aborted) await ended.promise;
+    await aborted(signal);
     // Streams of updates end with it.
     await tunnel.close();
     await server.shutdown();
@@ -134,7 +133,7 @@ function dashboardProxy(
   };
 }
 
-/** Of the same site, so that the browser sends its cookie, whatever program opened this page. */
+/** Loads the page from the same site: so the browser sends its cookie, whatever program opened this. */
 function opened(session: string): Response {
   return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/">', {
     headers: {

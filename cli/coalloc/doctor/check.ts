@@ -1,5 +1,5 @@
 /**
- * What a check is, and how all of them are run.
+ * The type of a check, and the function that runs all of them.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export const SEVERITIES = ["error", "warning", "info"] as const;
 /** One of {@linkcode SEVERITIES}. */
 export type Severity = typeof SEVERITIES[number];
 
-/** What a check has found. */
+/** A problem that a check has found. */
 export interface Finding {
   /** In CamelCase; `docs/doctor.md` lists them. */
   readonly code: string;

@@ -65,7 +65,7 @@ function withoutAgent(labels: Record<string, string>): Partial<SnapshotParts> {
   return { leases: HEALTHY.leases.slice(0, 1), nodes };
 }
 
-/** What changes in a healthy cluster, and the codes of all findings then. */
+/** Changes to a healthy cluster, and the codes of all findings then. */
 const CASES: readonly (readonly [Partial<SnapshotParts>, ...codes: string[]])[] = [
   [{}],
   [{ server: { version: "v1.32.1", atMs: NOW } }, "ServerTooOld", "KubeletSkew"],

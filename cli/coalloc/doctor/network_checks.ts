@@ -88,7 +88,7 @@ interface Way extends PolicedConnection {
   readonly remedy: string;
 }
 
-/** What a way depends on. */
+/** The parts that decide a program's connections. */
 type Routes = Pick<SnapshotParts, "apiAddresses" | "kubelets" | "dns" | "webhook">;
 
 function waysOf({ name }: ProgramFacts, { apiAddresses, kubelets, dns, webhook }: Routes): Way[] {

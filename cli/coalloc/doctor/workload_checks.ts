@@ -12,7 +12,7 @@ import { marketSettings } from "../market_settings.ts";
 import { type Check, check, type Finding } from "./check.ts";
 import type { SnapshotParts } from "../kube/snapshot.ts";
 
-/** What the rules of the market's scope look at. */
+/** The parts that the rules of the market's scope read. */
 const SCOPE_PARTS = [
   "pods",
   "nodes",

@@ -49,7 +49,7 @@ import type { ScopeFacts } from "../../../shared/view/explanation.ts";
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, SETTINGS } from "../../../shared/installation.ts";
 import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
-/** What reading works with. */
+/** Clock and signal of the reader's requests. */
 export interface ReaderParts {
   readonly clock: Clock;
   readonly signal: AbortSignal;

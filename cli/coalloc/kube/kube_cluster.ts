@@ -23,7 +23,7 @@ import { AGENT_APP, AGENT_PORT, APP_LABEL, SETTINGS } from "../../../shared/inst
 import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
-/** All ports over one connection. What they read ends with the signal. */
+/** All ports over one connection. Their requests end with the signal. */
 export function createKubeCluster(
   user: UserConnection,
   parts: { readonly clock: Clock; readonly signal: AbortSignal },

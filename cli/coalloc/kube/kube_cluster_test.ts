@@ -154,7 +154,7 @@ pure("createClusterReader() finds VPAs of the pod's workload that the user may s
   assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
   const without = server({ [node]: FORBIDDEN });
   assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
-  // VPAs are others' kind: their webhook may be down. What else the server answers is reported.
+  // VPAs are others' kind: their webhook may be down. Other errors of the server are reported.
   const fault = new ApiError(500, "InternalError", "no");
   const broken = server({ [path]: fault, [node]: FORBIDDEN });
   assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});

@@ -35,7 +35,7 @@ import {
 } from "../../../shared/installation.ts";
 import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
-/** What the reader is made of. */
+/** The ports of the reader. */
 export interface DiagnosisParts {
   readonly reader: Pick<ClusterReader, "allocations" | "pods" | "settingsText">;
   readonly recommendations: Pick<RecommendationReader, "reports">;
@@ -44,7 +44,7 @@ export interface DiagnosisParts {
   readonly signal: AbortSignal;
 }
 
-/** What the parts are read with. */
+/** The ports that all parts share, and readings made once for all of them. */
 export interface Source extends DiagnosisParts {
   readonly connection: UserConnection;
   /** The object or list; undefined where there is none. */

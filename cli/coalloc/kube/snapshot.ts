@@ -1,5 +1,5 @@
 /**
- * What `doctor` looks at: parts of the cluster, each of which the user may be unable to read.
+ * The input of `doctor`: parts of the cluster, each of which the user may be unable to read.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export const PROGRAMS = ["mbcas-controller", "mbcas-agent"] as const;
 /** One of {@linkcode PROGRAMS}. */
 export type ProgramName = typeof PROGRAMS[number];
 
-/** What a Ready Linux node's kubelet says of itself. */
+/** Facts that the kubelet of a Ready Linux node reports about itself. */
 export interface KubeletFacts {
   readonly node: string;
   /** Why it says nothing, in a sentence. */
@@ -93,7 +93,7 @@ export interface WebhookFacts {
     /** Whether one of them has signed what the webhook serves; absent where that is not known. */
     readonly signs?: boolean;
   }[];
-  /** What the webhook serves. */
+  /** The certificate that the webhook serves. */
   readonly serving?: BundledCertificate;
 }
 

@@ -254,7 +254,7 @@ placedTest(
 
 const HOME = "\x1b[H";
 
-/** What `placement -w` writes in 7.5 s, in which one replica moves after 3 s and back at the end. */
+/** Output of `placement -w` in 7.5 s, in which one replica moves after 3 s and back at the end. */
 async function watched(
   scene: CoallocScene,
   { terminal = false, args = [], cluster = scene.cluster }: {

@@ -39,7 +39,7 @@ export function recommendArguments(): Command {
     ]));
 }
 
-/** What was typed. */
+/** The arguments as they were typed. */
 export interface TypedChoice {
   readonly workloadText: string | undefined;
   /** Value of `--policy`. */
@@ -74,13 +74,13 @@ export interface PolicyArgument {
   readonly name: string;
 }
 
-/** What the user asks for; all that is there must hold. */
+/** The workloads that the user asks for; all parts that are there must hold. */
 export interface WorkloadChoice {
   readonly workload?: WorkloadArgument;
   readonly policy?: PolicyArgument;
 }
 
-/** What helps to say why there is nothing. */
+/** Facts that explain an empty result. */
 export interface ChoiceFacts {
   readonly namespace: NamespaceChoice;
   /** Undefined where they can't be read. */

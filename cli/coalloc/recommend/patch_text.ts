@@ -88,7 +88,7 @@ interface Patch {
   readonly body?: unknown;
 }
 
-/** What a patch says of a container. */
+/** Comments and values for a container in a patch. */
 interface ContainerPatch {
   readonly comments: readonly string[];
   readonly entry?: {
@@ -108,8 +108,8 @@ const HEAD = [
 ] as const;
 
 /**
- * A YAML document for each workload, with comments. What a manifest has already stands there, too: a
- * patch that left it out would take back what the last one has brought.
+ * A YAML document for each workload, with comments. Values that a manifest has already are in it, too:
+ * a patch that left it out would take back what the last one has brought.
  */
 export function patchText(view: AdviceView): string {
   const patches = view.workloads.map(patchOf);

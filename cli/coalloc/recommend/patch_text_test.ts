@@ -81,7 +81,7 @@ pure("mergeableAmounts() never lowers memory below the largest sample + 15 %", (
       assert.ok(memoryLimit >= least);
     }
     assert.equal(values.cpu, recommended.cpu);
-    // What is raised is never throttled.
+    // A raised value is never throttled.
     const raised = recommended.memory >= (template.memory ?? 0) &&
       (recommended.memoryLimit ?? Infinity) >= (template.memoryLimit ?? Infinity);
     if (raised) assert.ok(memory !== undefined);

@@ -90,7 +90,7 @@ function unreadNotes(
   return missing > 0 ? [`${missing} of the workloads can't be read in the reports`] : [];
 }
 
-/** Of what is not known no difference can be taken. */
+/** Notes on containers without a difference, since their present values are unknown. */
 function uncountedNotes(workloads: readonly AdvisedWorkload[]): readonly string[] {
   const containers = workloads.flatMap((one) => one.containers);
   const uncounted =
@@ -119,7 +119,7 @@ function textOf(
   return [...details, plotLegend(view.workloads, look) + footText(view, look)].join("\n");
 }
 
-/** What was read, and what could not be. */
+/** The readings, and problems with the others. */
 export interface RecommendationReadings extends AdviceFacts {
   /** In sentences, for people. */
   readonly problems: readonly string[];

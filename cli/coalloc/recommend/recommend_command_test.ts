@@ -13,7 +13,7 @@ shopTest("recommendCommand() draws usage in a terminal, in lines that fit", asyn
   scene.terminal = { columns: 100, rows: 20 };
   const [, out] = await recommended(scene, "web");
   const plots = out.split("\n").filter((line) => /^ +[·█▓▒░─│]+$/.test(line));
-  // Of CPU and memory; the sidecar's usage is not in the report.
+  // One plot for CPU and one for memory; the sidecar's usage is not in the report.
   assert.deepEqual(plots.map((line) => [line.length, line.split("│").length]), [[71, 2], [71, 2]]);
   assert.match(out, /█ up to P50, .* │ the recommended request\n/);
   assert.doesNotMatch((await recommended(scene, "db"))[1], /█/);
@@ -33,7 +33,7 @@ shopTest("recommendCommand() leaves columns out that a terminal has no room for"
   for (const line of (await lines(90)).slice(0, 5)) assert.ok(line.length <= 90, line);
   const wide = await lines(90, "-o", "wide");
   assert.match(wide[0] ?? "", /CPU LIMIT.*STATUS.*POLICY/);
-  // What the plots' characters are stands there once.
+  // The legend of the plots stands there once.
   assert.equal(wide.filter((line) => /█ up to P50/.test(line)).length, 1);
   assert.doesNotMatch((await lines(90)).join(), /█/);
 });
@@ -209,6 +209,6 @@ shopTest("recommendCommand() refuses arguments that name no workload or policy",
     assert.equal((await recommended(scene, ...args))[0], 2, args.join(" "));
   }
   assert.equal((await recommended(scene, "-o", "html"))[0], 2);
-  // Of this command alone.
+  // Only this command has the format.
   assert.equal((await scene.ran("top -o patch"))[0], 2);
 });

@@ -32,7 +32,7 @@ export function detailText(workload: AdvisedWorkload, look: DetailLook): string 
   return textLines([...headOf(workload, look), ...blocks.flat()]);
 }
 
-/** What the characters of the plots are, on a line; empty where nothing is drawn. */
+/** The legend of the plots' characters, on a line; empty where nothing is drawn. */
 export function plotLegend(workloads: readonly AdvisedWorkload[], look: TerminalLook): string {
   const drawn = look.columns !== undefined &&
     workloads.some(({ containers }) =>
@@ -142,7 +142,7 @@ function usageLines(
 }
 
 /**
- * What there is and what is recommended: `500m → 336m`, `200m..250m → 336m` where pods differ, and
+ * The present value and the recommended one: `500m → 336m`, `200m..250m → 336m` where pods differ, and
  * `none → 336m` where nothing is set; `-` is not known, or not recommended. A limit that is left alone
  * stands for itself. The template stands for pods where there are none.
  */
@@ -155,7 +155,7 @@ export function changeCell(container: AdvisedContainer, name: AmountName): Cell 
   return how === undefined ? { text } : { text, how };
 }
 
-/** What was adopted, `-` where nothing was. */
+/** The adopted value, `-` where there is none. */
 export function inForceText({ inForce }: AdvisedContainer, name: AmountName): string {
   const amount = inForce?.[name];
   return amount === undefined ? UNKNOWN : amountText(name, amount);
@@ -190,7 +190,7 @@ const BANDS = [
 const EMPTY = "·";
 const REQUEST = "│";
 
-/** What the characters are. */
+/** The meaning of each character. */
 export const PLOT_LEGEND: string =
   "█ up to P50, ▓ to P90, ▒ to P95, ░ to P99, ─ to the largest sample; " +
   "│ the recommended request";
@@ -212,7 +212,7 @@ export function usagePlot(
   { recommended, width }: UsagePlotOptions,
 ): string {
   const top = Math.max(usage.max, recommended ?? 0);
-  // Of zero alone all stands in the first cell.
+  // If all is zero, it stands in the first cell.
   const cellOf = (value: number): number =>
     top > 0 ? Math.min(width - 1, Math.floor(value / top * width)) : 0;
   const request = recommended === undefined ? -1 : cellOf(recommended);

@@ -12,7 +12,7 @@ import type { HistoryFigures, MissingFigure, ReportFigure } from "./report_view.
 export interface HistoryRequest {
   /** Undefined: none was given. */
   readonly server: string | undefined;
-  /** Of labels that all series of the cluster have, `cluster="prod"`. */
+  /** Matchers for labels that all series of the cluster have, `cluster="prod"`. */
   readonly matchers: readonly string[];
   readonly nowMs: number;
   readonly sinceMs: number;
@@ -140,14 +140,14 @@ const QUERIES_AT_ONCE = 2;
  */
 const POINTS = { most: 1000, least: 100, ofAllPods: 500_000 };
 const LEAST_STEP_S = 15;
-/** Of the samples of one period; with fewer in the other, the two are not compared. */
+/** Share of one period's samples that the other needs at least to be compared with it. */
 const COMPARABLE = 0.95;
 
 /** The answer to a query; undefined where there is no series. */
 type Answer = number | { readonly problem: string } | undefined;
 type Ask = (query: string, atMs: number) => Promise<Answer>;
 
-/** What the figures are read with. */
+/** The query port, and a callback for progress. */
 export interface HistoryPorts extends Pick<PrometheusRangeQueries, "ask"> {
   readonly signal: AbortSignal;
   /** Takes how many of the figures are there. */

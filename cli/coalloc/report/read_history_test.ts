@@ -13,7 +13,9 @@ const REQUEST: HistoryRequest = {
 
 type Reply = (query: string, now: boolean) => number | PrometheusProblem | undefined;
 
-/** What a Prometheus with these replies gives, and the queries; others are of one sane cluster. */
+/**
+ * Figures and queries with these replies of a Prometheus; its other replies are of one sane cluster.
+ */
 async function read(
   reply: Reply,
   request: Partial<HistoryRequest> = {},

@@ -24,13 +24,13 @@ import { reportView } from "./report_view.ts";
 /** Forms of the report. */
 export const REPORT_FORMATS = ["text", "markdown", "html", "json"] as const;
 
-/** What the user asked for. */
+/** The flags of `report`. */
 export interface ReportRequest {
   readonly sinceMs: number;
   readonly format: typeof REPORT_FORMATS[number];
   /** The address of a Prometheus. */
   readonly prometheus: string | undefined;
-  /** Of labels that all series of the cluster have. */
+  /** Matchers for labels that all series of the cluster have. */
   readonly matchers: readonly string[];
   /** End of the period to compare with, ms since 1970; undefined: the beginning of the period. */
   readonly compareToMs: number | undefined;

@@ -1,5 +1,5 @@
 /**
- * What `report` says, as one value: its JSON is this, and the pages are made of it. Pure.
+ * The contents of `report` as one value: its JSON is this, and the pages are made of it. Pure.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
 } from "../../../shared/view/changes.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
 
-/** What a figure counts. */
+/** The unit of a figure. */
 export type FigureUnit =
   | "cores"
   | "core-hours"
@@ -41,7 +41,7 @@ export interface ReportFigure {
     | "RecommendationReports"
     | "Prometheus"
     | "cAdvisor";
-  /** What the figure leaves out, in a sentence. */
+  /** Omissions of the figure, in a sentence. */
   readonly note?: string;
 }
 
@@ -54,7 +54,7 @@ export interface MissingFigure {
   readonly why: string;
 }
 
-/** What rightsizing saves of one workload; negative where its requests were raised. */
+/** The saving of rightsizing for one workload; negative where its requests were raised. */
 export interface WorkloadSaving {
   readonly namespace: string;
   readonly kind: string;
@@ -63,7 +63,7 @@ export interface WorkloadSaving {
   readonly gib: number;
   /** Requests of its pods as the manifest has them, of containers and resources with values. */
   readonly before: { readonly cores: number; readonly gib: number };
-  /** Of the period, since values were last applied. */
+  /** Hours of the period since values were last applied. */
   readonly hours: number;
   readonly money?: number;
 }
@@ -84,13 +84,13 @@ export interface ReportView {
   readonly workloads: readonly WorkloadSaving[];
 }
 
-/** What Prometheus has, or why it has none of it. */
+/** The figures of Prometheus, and reasons for missing ones. */
 export interface HistoryFigures {
   readonly figures: readonly ReportFigure[];
   readonly missing: readonly MissingFigure[];
 }
 
-/** What the report is made of. */
+/** The input of the report. */
 export interface ReportInput extends HistoryFigures {
   readonly place: string;
   readonly nowMs: number;
@@ -216,7 +216,7 @@ function presentFigures(pods: readonly PodView[]): readonly ReportFigure[] {
   ];
 }
 
-/** What its pods request less than the manifest says; only of values that were applied in place. */
+/** The manifest's requests less those of its pods; only of values that were applied in place. */
 function savingOf(
   workload: AdvisedWorkload,
   { nowMs, sinceMs, prices }: Pick<ReportInput, "nowMs" | "sinceMs" | "prices">,

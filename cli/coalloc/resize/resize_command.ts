@@ -22,7 +22,7 @@ import type { LimitRequest } from "./limit_request.ts";
  */
 const FIELD_MANAGER = "kubectl-coalloc";
 
-/** What the user asked for. */
+/** The arguments of `resize`. */
 export interface ResizeRequest {
   readonly pod: PodName;
   readonly limits: readonly LimitRequest[];

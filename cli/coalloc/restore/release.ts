@@ -14,7 +14,7 @@ import type { ClusterReader } from "../ports.ts";
 import { recordedLimitsOf } from "../../../shared/resize/original_limits.ts";
 import { allocationsOnRecord, isDone, type RestoreResult } from "./restore_pod.ts";
 
-/** What the wait works with. */
+/** Ports and timeout of the wait. */
 export interface ReleaseParts {
   readonly reader: Pick<ClusterReader, "allocations" | "pods" | "controllerIsAlive">;
   readonly clock: Clock;
@@ -22,11 +22,11 @@ export interface ReleaseParts {
   readonly timeoutMs: number;
   /** All namespaces when absent. */
   readonly namespace?: string;
-  /** What has the market on despite its settings. */
+  /** The flag or variable that keeps the market on despite the settings. */
   readonly override?: string;
 }
 
-/** What is known after the wait. */
+/** The state after the wait. */
 export interface Release {
   readonly results: readonly RestoreResult[];
   /** Why it can't be seen whether a controller still holds a pod, in a sentence. */

@@ -27,7 +27,7 @@ import {
 import { overrideText, planText, resultLine, summaryText } from "./restore_text.ts";
 import { type RestoreTarget, switchOff, targetText } from "./switch_off.ts";
 
-/** What the user asked for. */
+/** The arguments of `restore`. */
 export interface RestoreRequest {
   readonly target: RestoreTarget;
   readonly dryRun: boolean;
@@ -47,7 +47,7 @@ export async function restoreCommand(
   const { target, dryRun, timeoutMs } = request;
   const { cluster, world, output, look } = context;
   const { reader } = cluster;
-  // What the limits were is read before the switch: a controller removes an allocation it is done with.
+  // Reads limits before the switch: a controller removes an allocation it is done with.
   const { pods, allocations } = await collect(target, reader);
   const plans = await withTemplates(restorePlans(pods, allocations), reader);
   if (dryRun) {
@@ -146,7 +146,7 @@ function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
     : defined({ namespace: target.namespace });
 }
 
-/** What has the market on whatever the settings say; undefined where the user may not read it. */
+/** The flag or variable that keeps the market on; undefined where the user may not read it. */
 async function readOverride(
   { placement }: Pick<Cluster, "placement">,
 ): Promise<string | undefined> {

@@ -50,7 +50,7 @@ sceneTest("restoreCommand() notes that a workload's pod ends its opt-out", async
   addMarketPod(scene, "bare", CHANGED);
   const [, json, note] = await scene.ran("restore web -o json");
   assert.deepEqual(JSON.parse(json).notes.map((note: string) => `${note}.\n`), [note]);
-  // What is opted out already may be so by its template; a bare pod has none.
+  // A pod that is opted out already may be so by its template; a bare pod has none.
   for (const name of ["web", "bare"]) {
     const [code, , err] = await scene.ran(`restore ${name}`);
     assert.deepEqual([code, err], [0, ""]);
@@ -256,7 +256,7 @@ sceneTest("restoreCommand() restores where the user can't see the controller", a
   assert.deepEqual(limits(scene, "shop/web"), OWN);
   scene.settings = "";
   assert.match((await scene.ran("restore --all --yes"))[2], /kubectl get podallocations -A /);
-  // What needs no restore is not waited for.
+  // The command does not wait for a pod that needs no restore.
   addMarketPod(scene, "idle", { limit: 200, own: 200, recorded: false });
   assert.equal((await scene.ran("restore idle"))[2], "");
   scene.controllerAlive = new Error("a fault");

@@ -31,7 +31,7 @@ export interface RestorePlan {
   readonly record: "allocation" | "pod" | "template";
 }
 
-/** What there is to do. */
+/** The pods to restore, and those that need or allow none. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
   /** Their limits are this product's, and neither they nor an allocation have the original ones. */
@@ -69,8 +69,8 @@ export function restorePlans(
 }
 
 /**
- * Of a namespace, or of all. None where the CustomResourceDefinition is gone: it was deleted before
- * its pods were restored, and their owners' templates may still have their limits.
+ * Allocations of a namespace, or of all. None where the CustomResourceDefinition is gone: it was
+ * deleted before its pods were restored, and their owners' templates may still have their limits.
  */
 export async function allocationsOnRecord(
   reader: Pick<ClusterReader, "allocations">,
@@ -88,7 +88,7 @@ export interface LimitStep {
   readonly withRequest?: true;
 }
 
-/** What became of a pod. */
+/** The result of restoring a pod. */
 export interface RestoreResult {
   readonly namespace: string;
   readonly pod: string;
@@ -100,7 +100,7 @@ export interface RestoreResult {
   readonly tookMs: number;
 }
 
-/** What a restore works with. */
+/** Ports of a restore. */
 export interface RestoreParts {
   readonly reader: Pick<ClusterReader, "pod" | "limitFacts">;
   /** Writes as field manager `mbcas-restore`. */
@@ -157,7 +157,7 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
       // Another client may have set another limit since the plan was made.
       const originalLimits = originalsNow(pod, plan.recorded) ?? plan.originalLimits;
       const wanted = decisionFor(pod, { originalLimits });
-      // What else the server would write is asked only where something is to be sent.
+      // Reads the facts for other changes by the server only if there is something to send.
       const decision = wanted.changes.length === 0
         ? wanted
         : decisionFor(pod, { originalLimits, facts: await reader.limitFacts(pod) });

@@ -37,7 +37,7 @@ export function resultLine(result: RestoreResult, look: TerminalLook = {}): stri
   return textLines([`${verdict}  ${namespace}/${pod}  ${detail}`]);
 }
 
-/** What would be done. */
+/** The plan of a dry run. */
 export function planText(target: RestoreTarget, plans: RestorePlans): string {
   const lines = plans.plans.map((plan) => {
     const { namespace, name } = plan.pod.metadata;

@@ -11,7 +11,7 @@ import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { withMarketOff } from "../market_settings.ts";
 import type { ClusterReader, MarketSwitches, PodName } from "../ports.ts";
 
-/** What is restored. */
+/** The pods to restore. */
 export type RestoreTarget =
   | { readonly kind: "pod"; readonly pod: PodName }
   /** Pods with these labels; of all namespaces when none is named. */

@@ -44,7 +44,7 @@ export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes
   readonly world: Pick<CoallocWorld, "clock" | "signal" | "runBlocking">;
 }
 
-/** What came of it. */
+/** Results of a replay. */
 export interface Replay {
   /** The scene of the first seed; its service is the same for all. */
   readonly scene: Scene;
@@ -56,7 +56,7 @@ export interface Replay {
   readonly runs: readonly RunRecord[];
 }
 
-/** What the SLO allows a limit to cost, ms of P99. */
+/** Milliseconds of P99 that the SLO allows a limit to cost. */
 export const SLO_MARGIN_MS = 100;
 /** Requests of one run: each takes about a microsecond under each algorithm, and 16 bytes. */
 const MOST_REQUESTS = 2e7;
@@ -79,7 +79,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   const plays = seeds * (ALGORITHMS.length + (sloMs === undefined ? 1 : 0));
   let played = 0;
 
-  /** One run. What plays at once holds the program up: Ctrl-C must end it then. */
+  /** One run. It blocks the event loop: Ctrl-C must end it then. */
   async function run(entry: Entry, drawn: Scene): Promise<RunSeries> {
     await world.clock.sleep(0);
     if (world.signal.aborted) throw INTERRUPTED;
@@ -160,7 +160,7 @@ export function algorithmLabel(entry: Entry): string {
   return `${entry.algorithm}: ${entry.setting}`;
 }
 
-/** What a history is replayed under, CoAllocator first. */
+/** The algorithms under which a history is replayed, CoAllocator first. */
 const ALGORITHMS: readonly (Entry & { readonly description: string })[] = [
   {
     ...COALLOCATOR,

@@ -21,7 +21,7 @@ const MANY_CORES = 16;
 /** From this time on progress is shown, ms. */
 const QUIET_MS = 1000;
 
-/** What the command works with; no cluster. */
+/** Ports of the command; no cluster. */
 export interface SimulateContext {
   readonly world: CommandWorld;
   readonly look: TerminalLook;

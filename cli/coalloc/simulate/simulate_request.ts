@@ -1,5 +1,5 @@
 /**
- * What `simulate` is asked for, from its flags. Pure.
+ * The request that the flags of `simulate` make. Pure.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface HistorySource {
   readonly series?: ReadonlyMap<string, string>;
 }
 
-/** What the user asked for. */
+/** A replay of CPU usage under each algorithm. */
 export interface SimulateRequest {
   readonly source: HistorySource;
   /** Millicores; see `TraceSceneOptions` for those left out. */
@@ -38,17 +38,17 @@ export interface SimulateRequest {
   readonly output: OutputFormat | "html";
 }
 
-/** What the user asked for with `--policy`. */
+/** A replay of a policy, with `--policy`. */
 export interface PolicyRequest {
   /** Path of the manifest. */
   readonly policy: string;
   readonly source: HistorySource;
-  /** What the history is of. */
+  /** The resource that the history shows. */
   readonly resource: ResourceName;
   readonly output: OutputFormat;
 }
 
-/** What commander hands over after parsing. */
+/** The flags as commander parses them. */
 interface SimulateFlags {
   readonly trace?: string;
   readonly policy?: string;

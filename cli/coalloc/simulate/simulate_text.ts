@@ -17,7 +17,7 @@ import { algorithmLabel, type Replay, SLO_MARGIN_MS } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
 import { verdict } from "./verdict.ts";
 
-/** What was replayed, and what came of it. */
+/** A replay, with its input. */
 export interface Story {
   readonly history: History;
   readonly replay: Replay;
@@ -72,7 +72,7 @@ export function simulateText(story: Story, look: SimulateLook = {}): string {
   ].join("\n");
 }
 
-/** What was replayed on what. */
+/** Sentences about the input: the history, the pod, its limits and the SLO. */
 export function storySentences({ history, replay, request }: Story): string[] {
   const { path, format, minutes, trace } = history;
   const { scene, sloMs, freeP99Ms } = replay;
@@ -101,7 +101,7 @@ export function storySentences({ history, replay, request }: Story): string[] {
   ];
 }
 
-/** What to know before believing the figures. */
+/** Reasons to doubt the figures. */
 export function notes({ history: { format, trace }, request: { originalLimit } }: Story): string[] {
   const most = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
   const touched = originalLimit !== undefined && most > TOUCHES * originalLimit &&

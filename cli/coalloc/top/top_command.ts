@@ -16,7 +16,7 @@ import {
 } from "../../../shared/view/top_view.ts";
 import { topScreen, topTable } from "./top_screen.ts";
 
-/** What the user asked for. */
+/** The arguments of `top`. */
 export interface TopRequest {
   /** All pods when empty. */
   readonly pods: readonly string[];

@@ -12,15 +12,15 @@ import { heedsAutoscaler } from "../../../shared/resize/checks/autoscalers.ts";
 import { demandParts, type MetricFact } from "../../metrics_demand/metric_fact.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 
-/** What the rules look at. */
+/** The input of the rules. */
 export interface BidFacts
   extends
     Pick<PodSnapshot, "pod" | "namespace" | "node" | "workload" | "autoscalers" | "unreadable"> {
   /** Since when the rollout of the workload has made no step, ms since 1970; absent while it has none. */
   readonly rolloutStillSinceMs?: number | undefined;
-  /** What a metric says of the pod; absent where it names none, or nothing is known yet. */
+  /** The pod's metric; absent where it names none, or nothing is known yet. */
   readonly metric?: MetricFact | undefined;
-  /** What the pod's annotation asks for, where it may count. */
+  /** The boost by the pod's annotation, where it may count. */
   readonly startupBoost?: StartupBoost | undefined;
   /** Wall-clock time, ms since 1970: the API's objects speak of it. */
   readonly nowMs: number;
@@ -34,7 +34,7 @@ export interface StartupBoost {
   readonly holdMs: number;
 }
 
-/** What a rule says. */
+/** The effect of a rule. */
 export interface BidEffect {
   readonly reason: BoundReason;
   /** In a sentence, with its numbers. */
@@ -81,8 +81,8 @@ const nodeState: BidRule = ({ pod, node, nowMs }) => {
 };
 
 /**
- * What bounds the limit is not known then: a raise might be more than namespace or node may have, and
- * a decrease less than a container must have, or an HPA or rollout needs. A VPA might set it itself.
+ * The limit's bounds are unknown then: a raise might be more than namespace or node may have, and a
+ * decrease less than a container must have, or an HPA or rollout needs. A VPA might set it itself.
  */
 const unreadableBound: BidRule = ({ unreadable }) =>
   unreadable.map((message) => ({ reason: "UnreadableBound", message }));
@@ -223,8 +223,8 @@ const startupBoost: BidRule = ({ pod, startupBoost: boost, nowMs }) => {
 };
 
 /**
- * When the first container began, or now, where none has. Of a container that was started again that
- * is not known any more: then it is when the kubelet acknowledged the pod.
+ * When the first container began, or now, where none has. The first start of a restarted container is
+ * not known any more: then it is when the kubelet acknowledged the pod.
  */
 function startedAt({ containers, acknowledgedAtMs = -Infinity }: Pod, nowMs: number): number {
   const starts = containers.map(({ startedAtMs = nowMs, restartedAtMs }) =>
@@ -245,7 +245,7 @@ const BID_RULES: readonly BidRule[] = [
   startupBoost,
 ];
 
-/** What all rules say. */
+/** The effects of all rules. */
 export function bidEffects(facts: BidFacts): readonly BidEffect[] {
   return BID_RULES.flatMap((rule) => rule(facts));
 }

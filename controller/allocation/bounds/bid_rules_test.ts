@@ -34,7 +34,7 @@ interface Change extends Partial<Omit<BidFacts, "pod">> {
   readonly pod?: Partial<Pod>;
 }
 
-/** What the rules say: reason, container, values, and in how many ms it ends; without messages. */
+/** The rules' effects: reason, container, values, and in how many ms it ends; without messages. */
 function said({ pod, ...facts }: Change): readonly string[] {
   const quiet = bidFacts(samplePod("web"), facts);
   return bidEffects({ ...quiet, pod: { ...quiet.pod, ...pod } }).map((one) => {

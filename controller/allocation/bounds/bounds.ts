@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { movesRequest, qosClassOf } from "../../../shared/resize/inputs/qos.ts";
+import { classWith } from "../../../shared/resize/checks/qos_class.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { limitsWanted, marketSubject } from "../../../shared/resize/inputs/subject.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import {
   type Bounds,
@@ -69,7 +71,7 @@ interface Participant extends BoundedContainer {
   readonly containerID: string;
 }
 
-/** What holds for all containers of a pod. */
+/** The input that all containers of a pod share. */
 interface PodBasis extends Pick<BoundsInput, "node"> {
   readonly pod: Pod;
   readonly keeper: string | undefined | null;
@@ -274,15 +276,14 @@ function qosKeeper(
   pod: Pod,
   originalLimits: ReadonlyMap<string, number>,
 ): string | undefined | null {
-  // Pod-level resources decide alone, and the market leaves them as they are.
-  if (pod.podLevel !== undefined || movesRequest(pod)) return undefined;
-  const lowered = [...pod.containers, ...pod.initContainers].map((container) => {
-    const { name, limits, requests: { cpu = 0 } } = container;
-    return originalLimits.has(name) ? { ...container, limits: { ...limits, cpu } } : container;
-  });
-  if (qosClassOf(lowered) !== "Guaranteed") return undefined;
-  const able = pod.containers.find(({ name, requests: { cpu = 0 } }) =>
-    (originalLimits.get(name) ?? 0) >= cpu + LEAST_CPU
+  const requests = new Map(
+    pod.containers.filter(({ name }) => originalLimits.has(name))
+      .map(({ name, requests: { cpu = 0 } }) => [name, cpu]),
   );
-  return able?.name ?? null;
+  const lowest = classWith(marketSubject(pod), limitsWanted(pod, requests));
+  if (pod.qosClass === "Guaranteed" || lowest !== "Guaranteed") return undefined;
+  for (const [name, cpu] of requests) {
+    if ((originalLimits.get(name) ?? 0) >= cpu + LEAST_CPU) return name;
+  }
+  return null;
 }

@@ -42,7 +42,7 @@ interface Choice extends Partial<Omit<BidFacts, "pod" | "namespace">> {
   readonly allowed?: boolean;
   readonly nodeCPU?: number;
   readonly burstFactor?: number;
-  /** Of each container in a quota, and what the pod owes. */
+  /** Share of each container in a quota, and the amount that the pod owes. */
   readonly share?: number;
   readonly owed?: number;
   /** The original limits, where they are not those of the containers. */
@@ -248,7 +248,7 @@ table("boundsOf() raises the floor to what an HPA's signal needs, up to the ceil
 ]);
 
 const raised = [running({ limits: { cpu: 400 } })];
-/** What a quota leaves of a limit of 400 m with an original one of 200 m, while the pod rolls out. */
+/** A quota's share for a limit of 400 m with an original one of 200 m, while the pod rolls out. */
 const back = (to: number, change: Choice = {}): Choice => ({
   ...{ containers: raised, own: 200, share: Math.min(300, to), owed: 400 - to },
   ...rollingOut,
@@ -261,7 +261,7 @@ table("boundsOf() lets a quota have raises back through a hold from below, down 
   [back(330), `330-330; ${GIVES}`],
   [back(200), `200-200; ${GIVES}`],
   [back(330, { autoscalers }), "330-330; RolloutInProgress, HPAFloor, HPADamped, QuotaExceeded"],
-  // What is held as it is, and what is critical, keeps what it has.
+  // A container that is held as it is keeps its limit, as does a critical one.
   [back(330, draining), `100-300 both; NodeDraining, ${GIVES}`],
   [back(330, { pod: SYSTEM }), `100-300 lower; SystemCritical, ${GIVES}`],
   // Another ceiling that falls takes nothing back.

@@ -4,16 +4,20 @@
  *
  * @module
  */
-import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
+import { largestLimit, largestTotal } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
+import {
+  type AmountOf,
+  podPhases,
+  podTotal,
+  sumOf,
+} from "../../../shared/resize/inputs/resources.ts";
 import type { Node } from "../../../shared/api/node.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { isFinished, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { GRID, sumCPU } from "../../../shared/quantity.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { AmountRange, ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
-import { isFinished } from "../../../shared/resize/scope.ts";
 import { type Caches, podsOnNode } from "../../caches.ts";
 
 /** An upper bound and its source. Millicores. */
@@ -50,13 +54,13 @@ export interface QuotaAmount {
 export interface QuotaBounds {
   /** The share of each container, and the quota that makes it no more, by container. */
   readonly shares: ReadonlyMap<string, QuotaAmount>;
-  /** What the pod gives back of the limits above its ceilings, millicores. */
+  /** Millicores of the limits above its ceilings that the pod gives back. */
   readonly owed: number;
   /** When the shares may be others without an event, ms from now. */
   readonly againMs?: number;
 }
 
-/** What the bounds come from. */
+/** The input of the namespace's bounds. */
 export interface NamespaceFacts {
   readonly pod: Pod;
   readonly limitRange?: ResourceRanges | undefined;
@@ -73,6 +77,8 @@ export function namespaceBounds(
 ): readonly NamespaceBound[] {
   if (participants.length === 0) return [];
   const range = limitRange?.cpu;
+  // A request that moves with the limit keeps their ratio at 1, the least that a range asks for.
+  const moves = movesRequest(pod);
   const limits = participants.map(({ container }) => container.limits.cpu ?? 0);
   const byPod = partsOfPod(participants, { pod, range: range?.pod });
   const byNode = parts(nodeCeiling, { among: pod.containers, participants, bases: limits });
@@ -86,7 +92,7 @@ export function namespaceBounds(
       reason: CeilingReason,
       source: string,
     ): Ceiling => ({ ceiling: ceiling ?? Infinity, reason, source });
-    const most = range && mostBeside(range.container, { request, pod });
+    const most = range && largestLimit(range.container, moves ? Infinity : request);
     const ofQuota = `its share of ResourceQuota ${share?.quota}`;
     return {
       floor: Math.max(range?.container.min ?? 0, podLeast[index] ?? 0),
@@ -121,18 +127,18 @@ function afterGivingBack(
 }
 
 /**
- * What the LimitRange of pods leaves each container, by name: of the containers that run together, and
- * for sidecars also beside each init container that runs with them.
+ * Millicores that the LimitRange of pods leaves each container, by name: of the containers that run
+ * together, and for sidecars also beside each init container that runs with them.
  */
 function partsOfPod(
   participants: readonly BoundedContainer[],
   { pod, range }: { readonly pod: Pod; readonly range: AmountRange | undefined },
 ): ReadonlyMap<string, number> {
   const least = new Map<string, number>();
-  // What the pod says as a whole is what counts then, and no container's limit changes it.
-  if (range === undefined || pod.podLevel?.limits.cpu !== undefined) return least;
-  const request = podTotal(pod, ({ requests }) => requests.cpu) ?? 0;
-  const most = mostBeside(range, { request, pod });
+  if (range === undefined) return least;
+  // Limits that are the requests are bounded as those.
+  const side = movesRequest(pod) ? "requests" : "limits";
+  const most = largestTotal(pod, { range, resource: "cpu", side });
   for (const among of podPhases(pod)) {
     const theirs = participants.filter(({ container }) =>
       among.some(({ name }) => name === container.name)
@@ -144,14 +150,6 @@ function partsOfPod(
     }
   }
   return least;
-}
-
-/** Where the request moves with the limit their ratio is 1, the least that a range asks for. */
-function mostBeside(
-  range: AmountRange,
-  { request, pod }: { readonly request: number; readonly pod: Pod },
-): number {
-  return movesRequest(pod) ? range.max : largestLimit(range, request);
 }
 
 function requestsOf(participants: readonly BoundedContainer[]): readonly number[] {
@@ -206,12 +204,13 @@ export function nodeRoom(
   { allocatableCPU }: Pick<Node, "allocatableCPU">,
   pods: readonly Pod[],
 ): number {
-  const podRequest = (pod: Pod): number =>
-    Math.max(...podPhases(pod).map((phase) => sumCPU(phase.map(requestOf))));
-  return allocatableCPU - sumCPU(pods.filter((pod) => !isFinished(pod)).map(podRequest));
+  const requests = pods.filter((pod) => !isFinished(pod)).map(({ containers, initContainers }) =>
+    podTotal({ containers, initContainers }, requestOf) ?? 0
+  );
+  return allocatableCPU - sumCPU(requests);
 }
 
 /** A request that is to fall holds its place until the kubelet has done it. */
-function requestOf({ requests: { cpu = 0 }, applied }: PodContainer): number {
-  return Math.max(cpu, applied.requests.cpu ?? 0);
+function requestOf({ requests: { cpu = 0 }, applied }: Parameters<AmountOf>[0]): number {
+  return Math.max(cpu, applied?.requests.cpu ?? 0);
 }

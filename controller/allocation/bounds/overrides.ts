@@ -1,5 +1,5 @@
 /**
- * What annotations ask for, on the pod or its namespace.
+ * Overrides by annotations of the pod or its namespace.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { type AnnotationWarning, sharedSubject } from "../ports.ts";
 import type { StartupBoost } from "./bid_rules.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
-/** What annotations are read from, and what they are measured by. */
+/** The objects with annotations, and the limits that these are measured by. */
 export interface OverrideInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
@@ -31,7 +31,7 @@ export interface OverrideInput {
   readonly config: Pick<MarketConfig, "burstFactor" | "leastCeiling">;
 }
 
-/** What annotations set; absent where they say nothing, or nothing that may count. */
+/** The values that annotations set; absent without any, or any that may count. */
 export interface Overrides {
   /** Ceiling of the whole pod, millicores. */
   readonly maxCPU?: number;
@@ -39,7 +39,7 @@ export interface Overrides {
   readonly startupBoost?: StartupBoost;
   /** At least 1. */
   readonly burstFactor: number;
-  /** What the burst factor allows each container, millicores, in the order of the limits. */
+  /** Ceilings of the containers by the burst factor, millicores, in the order of the limits. */
   readonly burstCeilings: readonly number[];
   /** Annotations that can't be read, may not count or count for another value, for an event. */
   readonly warnings: readonly AnnotationWarning[];

@@ -16,7 +16,7 @@ import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved } from "../../metrics_demand/metric_fact.ts";
 import { type BoundsDraft, type BoundsInput, boundsOf, type KnownRule } from "./bounds.ts";
-import type { PodSnapshot } from "../pod_snapshot.ts";
+import type { PodSnapshot, RecordedPod } from "../pod_snapshot.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
@@ -66,9 +66,9 @@ function labelsOf(pod: Pod): Texts {
   );
 }
 
-/** What becomes of the bounds, as `planBounds()` decides it. */
+/** The bounds to write, as `planBounds()` decides them. */
 export interface BoundsPlan extends Pick<BoundsDraft, "untilMs" | "warnings"> {
-  /** What to write; `messages`: the same bounds with other texts. */
+  /** The extent of the write; `messages`: the same bounds with other texts. */
   readonly write: "nothing" | "messages" | "bounds";
   /** As they are written. */
   readonly bounds: Bounds;
@@ -112,7 +112,7 @@ export function isStored(sent: Bounds, stored: Bounds | undefined): boolean {
  * must be recorded before the first patch. Pure.
  */
 export function planBounds(
-  snapshot: PodSnapshot & { readonly allocation: PodAllocation },
+  snapshot: RecordedPod,
   input: BoundsPlanInput,
 ): BoundsPlan {
   const { allocation, pod } = snapshot;

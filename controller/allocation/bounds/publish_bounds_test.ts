@@ -154,7 +154,7 @@ pure("planBounds() rewrites a ceiling that moves by a tenth, or that binds", () 
   assert.deepEqual([wrote(520, "499m"), wrote(520, "500m")], ["nothing", "bounds"]);
 });
 
-/** What is written for one metric after the other. */
+/** The writes for one metric after the other. */
 function written(metrics: readonly MetricFact[], first?: MetricFact) {
   const pod = bounded();
   let { allocation } = publish(pod, undefined, first === undefined ? {} : { metric: first });
@@ -271,7 +271,7 @@ pure("overridesOf() reports a multiplier that counts for another value, and no o
   assert.deepEqual(reported("50"), [`${PRIORITY_MULTIPLIER}: "50" counts as 10, the most`]);
   assert.deepEqual(reported("0.01"), [`${PRIORITY_MULTIPLIER}: "0.01" counts as 0.1, the least`]);
   for (const text of ["10", "0.1", "2.5"]) assert.deepEqual(reported(text), []);
-  // What may not count at all counts for nothing.
+  // A multiplier that may not count at all counts for nothing.
   assert.ok(!reported("50", {}).join().includes("counts as"));
 });
 

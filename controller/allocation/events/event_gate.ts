@@ -9,7 +9,7 @@ import type { EventSink, MarketEvent } from "../../../shared/api/ports.ts";
 /** At most one event of a reason and key per object in this time, ms. */
 const QUIET_MS = 5 * 60_000;
 /** Interval of the checks for deferred events that are due, ms. */
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 
 /** An event and its key. */
 export interface GatedEvent extends MarketEvent {
@@ -58,7 +58,7 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
     sink.emit({ ...event, message });
   }
 
-  function look(): void {
+  function publishDue(): void {
     const before = clock.monotonic() - QUIET_MS;
     for (const [uid, kinds] of past) {
       for (const [kind, { at, dropped, held }] of kinds) {
@@ -96,8 +96,8 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
     forget: (podUID) => void past.delete(podUID),
     async run(signal) {
       while (!signal.aborted) {
-        await clock.sleep(LOOK_MS, signal);
-        look();
+        await clock.sleep(CHECK_MS, signal);
+        publishDue();
       }
     },
   };

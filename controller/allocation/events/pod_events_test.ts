@@ -27,7 +27,7 @@ import { type AnnotatedObjects, outsideWarnings, switchWarnings } from "./switch
 
 const MINUTE = 60_000;
 
-/** What comes through a gate that runs: time in seconds, subject, text, `+` the number left out. */
+/** Events that pass a running gate: time in seconds, subject, text, `+` the number left out. */
 async function reported(
   act: (
     emit: (fields: Partial<GatedEvent>) => void,

@@ -22,7 +22,7 @@ export interface TurnRequest {
   readonly droppable?: boolean;
 }
 
-/** What a queue works with. */
+/** Rate and callback of a queue. */
 export interface FairQueueOptions {
   /** Turns a second; as many may be taken at once. */
   readonly perSecond: number;

@@ -11,8 +11,7 @@ import {
   isUnhurried,
   listedReason,
 } from "../../../shared/api/reasons/reasons.ts";
-import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
-import { limitsWanted } from "../../../shared/resize/inputs/subject.ts";
+import { limitsWanted, marketSubject, netChange } from "../../../shared/resize/inputs/subject.ts";
 import { desiredLimits } from "../../../shared/resize/original_limits.ts";
 import type { FairQueue, TurnRequest } from "./fair_queue.ts";
 
@@ -65,7 +64,7 @@ export interface PendingDecreases {
 /** A raise waits no longer, ms: what keeps the decrease from being sent may last. */
 const PATIENCE_MS = 5000;
 
-/** What a node's raises wait for, and the pods that wait. */
+/** Decreases that a node's raises wait for, and the pods that wait. */
 interface NodeDecreases {
   /** Since when a decrease of the pod waits to be sent, ms. */
   readonly decreases: Map<string, number>;
@@ -117,7 +116,7 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
 
 /** True when the market wants less for the pod than its spec has, so that others can have more. */
 function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
-  const net = netChange(pod, limitsWanted(pod, desiredLimits(spec)));
+  const net = netChange(marketSubject(pod), limitsWanted(pod, desiredLimits(spec)));
   return paysForRaises({ reason: marketCause(spec), net });
 }
 
@@ -126,7 +125,7 @@ const SMALL_SHARE = 0.25;
 
 /**
  * Restores go first, then decreases that pay for raises, raises out of throttling, other raises, and at
- * last changes that no container waits for. Of these, small decreases need not wait in a long queue.
+ * last changes that no container waits for. Small decreases among these need not wait in a long queue.
  */
 export function turnFor(change: ResizeRequest): Pick<TurnRequest, "urgency" | "droppable"> {
   const { restoring, reason, net, total } = change;

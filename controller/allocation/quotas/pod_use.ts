@@ -1,16 +1,15 @@
 /**
- * What one pod means for the quotas of its namespace.
+ * One pod's use of the quotas of its namespace.
  *
  * @module
  */
 import { defined } from "../../../shared/defined.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
+import { isFinished, type Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { presentLimits, withCPU } from "../../../shared/resize/inputs/subject.ts";
 import { podTotal } from "../../../shared/resize/inputs/resources.ts";
-import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bounds/bid_rules.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";
@@ -18,19 +17,19 @@ import type { QuotaResource } from "./quota_ledger.ts";
 
 /** A pod's part of a resource, millicores. */
 export interface ResourceUse {
-  /** What quotas count of it, as its spec has it now. */
+  /** Millicores that quotas count for it, as its spec has it now. */
   readonly used: number;
   /** The same of the user's own values, not those that were raised: what another such pod asks for. */
   readonly own: number;
-  /** What quotas count of it beside its bids. */
+  /** Millicores that quotas count for it beside its bids. */
   readonly fixed: number;
-  /** What quotas would count less of it if its limits were at their ceilings, and that may be. */
+  /** Millicores that quotas would count less if its limits came down to their ceilings, and may. */
   readonly raise: number;
 }
 
 /** A pod's part in a namespace: some 400 bytes. */
 export interface PodUse extends Readonly<Record<QuotaResource, ResourceUse>> {
-  /** What scopes look at. */
+  /** The pod's members that scopes match. */
   readonly scoped: ScopedPod;
   /** The bids of its containers for the quotas; empty for a pod with fixed limits. */
   readonly bids: readonly QuotaBid[];
@@ -82,9 +81,9 @@ function counted(pod: Pod, side: QuotaResource): number {
 }
 
 /**
- * What may be taken back from the pod: its limits above the published ceilings, of containers that are
- * not held as they are. A hold from below does not count but for pods that the system can't do without:
- * a raise that keeps other pods from existing does more harm than its end does to this one.
+ * Millicores that the pod can give back: its limits above the published ceilings, of containers that
+ * are not held as they are. A hold from below does not count but for pods that the system can't do
+ * without: a raise that keeps other pods from existing does more harm than its end does to this one.
  */
 function raiseOf(pod: Pod, allocation: PodAllocation | undefined): number {
   if (pod.metadata.terminating || isSystemCritical(pod)) return 0;

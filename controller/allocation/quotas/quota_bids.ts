@@ -1,11 +1,10 @@
 /**
- * What the containers of a pod ask of the quotas that count it.
+ * Bids of a pod's containers for the quotas that count it.
  *
  * @module
  */
 import { presentLimits } from "../../../shared/resize/inputs/subject.ts";
 import { originalLimitsOf, originalValues } from "../../../shared/resize/original_limits.ts";
-import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
 import { isSystemCritical } from "../bounds/bid_rules.ts";
@@ -33,11 +32,11 @@ export function createQuotaBids(
   },
 ): (podKey: string) => readonly QuotaBid[] {
   return (podKey) => {
-    const snapshot = snapshotOf(caches, podKey);
-    if (snapshot === undefined || outOfScope({ ...snapshot, config }) !== undefined) return [];
+    const snapshot = snapshotOf({ caches, config }, podKey);
+    if (snapshot === undefined || snapshot.scope !== undefined) return [];
     const { pod, allocation } = snapshot;
     const { originalLimits: recorded, originalRequests } = allocation?.status ?? {};
-    // Of a terminating pod nothing changes any more, and a limit for the pod as a whole is what counts.
+    // A terminating pod changes no more, and a pod-level limit is the only one that counts.
     if (pod.metadata.terminating || pod.podLevel?.limits.cpu !== undefined) return [];
     const originals = originalLimitsOf(pod, { recorded });
     if (originals === undefined) return [];

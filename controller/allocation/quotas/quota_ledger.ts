@@ -8,7 +8,7 @@ import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { isAtLeast, objectKey } from "../../../shared/control/object_key.ts";
 
-/** What a quota may bound. */
+/** A resource that a quota may bound. */
 export type QuotaResource = "limits" | "requests";
 
 /** Raises of all quotas. */
@@ -56,13 +56,13 @@ interface Account {
 
 /**
  * An empty ledger. A raise counts until the quota's use has grown by it, or its copy is newer than the
- * raised pod, or two seconds after the answer. What others take at the same moment may be taken for
- * it: the server then refuses one raise too many, or the room for pods to come covers it.
+ * raised pod, or two seconds after the answer. Use by others at the same moment may be taken for it:
+ * the server then refuses one raise too many, or the room for pods to come covers it.
  */
 export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger {
   const accounts = new Map<string, Account>();
 
-  /** What the quota has left by its newest copy, with what that does not count yet. */
+  /** Millicores that the quota has left by its newest copy, less raises that it does not count yet. */
   function leftOf(quota: ResourceQuota, resource: QuotaResource): number | undefined {
     const bound = quota.bounds[`${resource}.cpu`];
     if (bound === undefined) return undefined;

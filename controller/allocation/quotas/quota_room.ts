@@ -1,5 +1,5 @@
 /**
- * What the quotas of a pod's namespace leave for its raises, and its share in them.
+ * Room for a pod's raises in the quotas of its namespace, and its share in them.
  *
  * @module
  */
@@ -16,11 +16,11 @@ import { createQuotaShares } from "./quota_shares.ts";
 import { createQuotaUses, type QuotaUse, type QuotaUsesParts } from "./quota_uses.ts";
 import { GRID } from "../../../shared/quantity.ts";
 
-/** What the quotas leave one pod, at the moment of each call. */
+/** The room of one pod in its quotas, at the moment of each call. */
 export interface QuotaRoom {
   /** For its raises and those of all others. */
   headroom(): QuotaAmount;
-  /** What they allow its containers. */
+  /** The bounds that they set for its containers. */
   bounds(): QuotaBounds;
   /** Books a change of the pod's total that is about to be sent, millicores. */
   book(change: number): QuotaBooking;
@@ -34,7 +34,7 @@ export interface QuotaRooms {
   stop(): void;
 }
 
-/** What a quota leaves of a resource, millicores. */
+/** Millicores of a resource that a quota has left. */
 interface Left {
   readonly quota: ResourceQuota;
   readonly resource: QuotaResource;
@@ -118,16 +118,16 @@ export function createQuotaRooms(
   };
 }
 
-/** Of equals the first by name, so that the same quotas always give the same message. */
+/** The first by name of equals, so that the same quotas always give the same message. */
 function least(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
   const less = other.millicores - one.millicores;
   return less < 0 || (less === 0 && other.quota < one.quota) ? other : one;
 }
 
 /**
- * What a pod with this raise gives back where others have taken what was kept. What its pods use by
- * their own specs counts, too: the quota's count falls only once the kubelet has confirmed a decrease,
- * so that pods would give back again what others have given already.
+ * The millicores that a pod with this raise gives back where others have taken the kept room. Use by
+ * its pods' own specs counts, too: the quota's count falls only once the kubelet has confirmed a
+ * decrease, so that pods would give back again what others have given already.
  */
 function owedBy(own: number, { bound, use, headroom, kept }: Left): number {
   if (headroom >= 0) return 0;
@@ -139,9 +139,9 @@ function owedBy(own: number, { bound, use, headroom, kept }: Left): number {
 }
 
 /**
- * What the pod gives back of what is missing, millicores: in proportion to its `own` raise among all, up
- * to the next step of 10 m, and never more than that. All parts together are at least what is missing,
- * or all raises: 40 m missing, raises of 100 and 50 m: 30 and 20 m.
+ * The pod's part of the missing millicores that are given back: in proportion to its `own` raise among
+ * all, up to the next step of 10 m, and never more than that. All parts together are at least what is
+ * missing, or all raises: 40 m missing, raises of 100 and 50 m: 30 and 20 m.
  */
 export function giveBack(
   { missing, own, all }: { readonly missing: number; readonly own: number; readonly all: number },

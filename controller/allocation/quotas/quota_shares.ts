@@ -29,7 +29,7 @@ export type QuotaShares = (
  */
 const GAP_MS = 10;
 
-/** What a quota's room was divided into. */
+/** The parts of a quota's room. */
 interface Division {
   readonly version: number;
   readonly room: number;

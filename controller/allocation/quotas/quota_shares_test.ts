@@ -116,7 +116,7 @@ pure("createQuotaShares() divides for a crowd every ten milliseconds a pod", () 
   of("p0", 20_000);
   state.nowMs += 400;
   state.version++;
-  // What was divided counts until then, and a pod that came later has its original limit.
+  // The last division counts until then, and a pod that came later has its original limit.
   assert.deepEqual(of("p0", 20_000), [200, 600]);
   assert.deepEqual(of("late", 20_000), [100, 600]);
   assert.equal(divisions(), 1);

@@ -1,5 +1,5 @@
 /**
- * What the pods of a namespace use of its quotas. A namespace is read once, and then pod by pod as they
+ * Use of a namespace's quotas by its pods. A namespace is read once, and then pod by pod as they
  * change: pods are looked at in crowds, and to read them all for each would cost as much as the
  * namespace has pods, squared.
  *
@@ -14,19 +14,19 @@ import { type PodUse, podUseOf, type ResourceUse } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 
-/** What the pods that a quota counts use of a resource, millicores. */
+/** Use of a resource by the pods that a quota counts, millicores. */
 export interface QuotaUse {
   /** By their specs: the quota's own count may be behind them. */
   readonly used: number;
-  /** What may be taken back of it. */
+  /** Millicores of it that may be taken back. */
   readonly raised: number;
-  /** What they use beside their bids. */
+  /** Their use beside their bids. */
   readonly fixed: number;
   /** The own value of the largest pod; 0 where no pod has any. */
   readonly largest: number;
 }
 
-/** What all pods use, as their copies have it now. */
+/** Use by all pods, as their copies have it now. */
 export interface QuotaUses {
   /** By the pods that the quota counts. */
   of(quota: ResourceQuota, resource: QuotaResource): QuotaUse;
@@ -34,7 +34,7 @@ export interface QuotaUses {
   pod(podKey: string): PodUse | undefined;
   /** Reads the pod anew: its bids depend on more than pod and allocation. */
   refresh(podKey: string): void;
-  /** Of the pods that the quota counts, by their keys. */
+  /** Bids of the pods that the quota counts, by their keys. */
   bids(
     quota: ResourceQuota,
     resource: QuotaResource,

@@ -83,7 +83,7 @@ pure("podUseOf() counts as the server's quota does, and what of it is own, fixed
     [limited("a", 500, { phase: "Pending" }), "500 200 500 300, 100 100 100 0"],
     [limited("a", 150), "150 200 150 0, 100 100 100 0"],
     [moving("a", 900), "900 200 900 700, 900 200 900 700 moves"],
-    // What the init container takes in any case can't be given back.
+    // The limit of the init container can't be given back.
     [limited("a", 500, INIT(350, 300)), "500 350 500 150, 300 300 300 0"],
     [limited("a", 500, INIT(2000)), "2000 2000 2000 0, 100 100 100 0"],
     [
@@ -204,7 +204,7 @@ pure("createQuotaUses() reads a namespace once, and then one pod for each that c
   const before = uses.of(quota(), "limits");
   uses.refresh("shop/p9");
   assert.equal(uses.of(quota(), "limits"), before);
-  // What is forgotten is not read until it is asked about again.
+  // A forgotten namespace is not read until it is asked about again.
   uses.forget("shop");
   assert.equal(reads(() => void pods.put(limited("p7", 200))), 0);
   assert.equal(uses.of(quota(), "limits").used, 50_100);

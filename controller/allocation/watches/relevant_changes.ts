@@ -27,7 +27,7 @@ export function nodeFacts({ kubeletVersion, os, ready, draining, cordonedAtMs }:
   return [isOldKubelet(kubeletVersion), os, ready, draining, cordonedAtMs];
 }
 
-/** What is used of a quota changes all the time. */
+/** A quota's used amounts are left out: they change all the time. */
 export function quotaFacts({ bounds, scopes }: ResourceQuota): unknown {
   return [bounds["limits.cpu"]?.hard, bounds["requests.cpu"]?.hard, scopes];
 }

@@ -61,7 +61,7 @@ export interface ClusterView {
       "allocatable" | "capacity" | "committed" | "usage" | "unmanaged" | "pods"
     >
     & { readonly throttledMsPerSecond: number };
-  /** Of the whole cluster, per minute, mean of the last five. */
+  /** Changes per minute in the whole cluster, mean of the last five. */
   readonly changesPerMinute: number;
   readonly hour: NodeHour;
   /** Most pods first; of the namespaces that the user may see. */

@@ -1,5 +1,5 @@
 /**
- * What all pages have around their content, and the pages without a view: the login, and refusals.
+ * The frame of all pages, and the pages without a view: the login, and refusals.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Html } from "./parts.ts";
 
 /** The content of a page. */
 export interface Page {
-  /** Of the window. */
+  /** Title of the window. */
   readonly title: string;
   readonly content: Html;
 }
@@ -25,7 +25,7 @@ const LINKS = [
 export function document(
   { title, content }: Page,
   { path, user, cookie = false, live }: {
-    /** Of the page, which the navigation marks. */
+    /** Path of the page, which the navigation marks. */
     readonly path: string;
     /** Undefined before the login. */
     readonly user?: string | undefined;

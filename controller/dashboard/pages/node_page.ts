@@ -23,12 +23,12 @@ import { type Html, podLink, tiles, toned } from "./parts.ts";
 import { type Column, pageOf, type Paging, PRESSURE, tableSection, THROTTLED } from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
-/** What a pod got of the clearing. Millicores. */
+/** A pod's results of the clearing. Millicores. */
 export interface ClearedPod
   extends Omit<PodView, "containers" | "bounds" | "usage" | "throttledMsPerSecond"> {
   readonly usage?: number | undefined;
   readonly throttledMsPerSecond?: number | undefined;
-  /** What the clearing gives for the need. */
+  /** The clearing's share for the need. */
   readonly share: number;
   /** Weight times credit, sum of the containers. */
   readonly bid: number;
@@ -45,7 +45,7 @@ export type Share = Pick<ClearedPod, "namespace" | "pod" | "share" | "need">;
 export interface NodeDetail {
   readonly node: NodeLine;
   readonly hour: NodeHour | undefined;
-  /** Of all pods of the namespaces that the user may see, the largest first. */
+  /** Shares of all pods of the namespaces that the user may see, the largest first. */
   readonly shares: readonly Share[];
   /** The same pods, a page of them: most throttled first, then those that lack most of their need. */
   readonly pods: readonly ClearedPod[];

@@ -66,7 +66,7 @@ export function demandBar(
   `;
 }
 
-/** What is not as it should be. */
+/** Notes on problems. */
 export function notes(list: readonly string[]): Html | string {
   return list.length === 0
     ? ""

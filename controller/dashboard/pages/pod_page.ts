@@ -39,7 +39,8 @@ export function podDetail(
   },
 ): PodDetail | undefined {
   const { caches, collector, scope } = state;
-  const snapshot = snapshotOf(caches, `${namespace}/${name}`);
+  const settings = scope();
+  const snapshot = snapshotOf({ caches, config: settings }, `${namespace}/${name}`);
   if (snapshot === undefined) return undefined;
   const { pod, allocation, node, workload, autoscalers, verticalAutoscalers } = snapshot;
   const { uid } = pod.metadata;
@@ -47,7 +48,7 @@ export function podDetail(
   const explanation = explanationOf({
     pod,
     namespace: snapshot.namespace,
-    settings: scope(),
+    settings,
     scopeFacts: defined({ node, workload, autoscalers, verticalAutoscalers }),
     allocation,
     nodeView: collector.views.get(pod.nodeName),

@@ -42,7 +42,7 @@ import {
 } from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
-/** What recommendations save, less what they add. */
+/** Savings of recommendations, less their additions. */
 export interface Saving extends ResourceAmounts {
   /** By the price table, for a month of 730 hours; absent without prices. */
   readonly money?: { readonly perMonth: number; readonly currency: string };
@@ -157,7 +157,7 @@ function countedByStatus(workloads: readonly PricedWorkload[]): RightsizingView[
 interface Row {
   readonly workload: PricedWorkload;
   readonly container: AdvisedContainer;
-  /** Of the workload's containers. */
+  /** True for the first of the workload's containers. */
   readonly first: boolean;
 }
 

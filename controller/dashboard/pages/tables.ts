@@ -106,7 +106,7 @@ export type Query = Readonly<Record<string, string | undefined>>;
 
 /** A table with its heading. */
 export interface TableSection<Row> {
-  /** Of the heading, to which the links of the pages lead. */
+  /** Anchor of the heading, to which the links of the pages lead. */
   readonly id: string;
   readonly title: string;
   readonly columns: readonly Column<Row>[];
@@ -114,7 +114,7 @@ export interface TableSection<Row> {
   readonly empty: string;
   readonly caption?: string;
   readonly paging: Paging;
-  /** What the links keep. @default {{}} */
+  /** The query that the links keep. @default {{}} */
   readonly query?: Query;
 }
 

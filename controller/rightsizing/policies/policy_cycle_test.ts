@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from "../../../tests/fixtures/rightsizing/default_settings.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Condition } from "../../../shared/api/object.ts";
@@ -270,12 +271,7 @@ async function reported(
         Promise.resolve(void asked.push(`publish ${reconciled.length}`)),
     },
     permits: createPermits(() => 1),
-    config: {
-      dryRun: false,
-      annotateWorkloads: true,
-      policyNamespaces: [],
-      sampler: { intervalMs: 30_000, size: 16 },
-    },
+    settings: () => ({ ...DEFAULT_SETTINGS, annotateWorkloads: true }),
     clock: { wall: () => NOW_MS },
     log: silentLog,
     signal: aborted ? AbortSignal.abort() : new AbortController().signal,

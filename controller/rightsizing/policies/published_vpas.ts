@@ -27,7 +27,7 @@ export interface PublishedVPAParts {
   readonly log: Log;
 }
 
-/** What was last written to a VPA. */
+/** The values last written to a VPA. */
 interface Written {
   readonly workload: string;
   readonly uid: string;

@@ -193,7 +193,7 @@ interface Choice {
   readonly minutesAgo?: number;
 }
 
-/** What is kept of Deployment `web` of policy `shop/all`. */
+/** The kept objects of Deployment `web` of policy `shop/all`. */
 async function keptWith(
   policies: readonly StoredPolicy[],
   { isThere = true, annotateWorkloads = true, minutesAgo = 1000 }: Choice,

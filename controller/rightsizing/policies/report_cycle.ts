@@ -13,7 +13,7 @@ import {
   scopeNote,
 } from "../../../shared/rightsizing/build_policy_status.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { RightsizingConfig } from "../config.ts";
+import { isDryRun, policyNamespacesOf, type RightsizingSettings } from "../config.ts";
 import { policyWarning, writeAnnotations } from "../events.ts";
 import type { RightsizingEvents } from "../ports.ts";
 import type { PolicyStatusWriter, WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
@@ -46,7 +46,7 @@ export interface CycleReport {
   readonly writer: Pick<WorkloadWriter, "annotate">;
   readonly vpas: Pick<PublishedVPAs, "publish">;
   readonly permits: Permits;
-  readonly config: Omit<RightsizingConfig, "workers">;
+  readonly settings: () => RightsizingSettings;
   readonly clock: Pick<Clock, "wall">;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -57,7 +57,7 @@ export interface CycleReport {
  * the status throws, once the rest is written. `policy`: as the cycle had it.
  */
 export async function reportCycle(policy: StoredPolicy, report: CycleReport): Promise<void> {
-  const { outcome: { reconciled }, present, writer, vpas, permits, config, log, signal } = report;
+  const { outcome: { reconciled }, present, writer, vpas, permits, settings, log, signal } = report;
   try {
     if (present?.metadata.uid === policy.metadata.uid) {
       await reportOnPolicy(policy, { ...report, present });
@@ -65,7 +65,7 @@ export async function reportCycle(policy: StoredPolicy, report: CycleReport): Pr
   } finally {
     // On shutdown nothing is begun that the next leader writes anyway.
     if (!signal.aborted) await vpas.publish(policy, { reconciled, permits, signal });
-    if (config.annotateWorkloads && !signal.aborted) {
+    if (settings().annotateWorkloads && !signal.aborted) {
       await writeAnnotations(
         reconciled.map(({ workload, outcome: { record } }) => ({ workload, record })),
         { workloads: writer, permits, log },
@@ -77,16 +77,17 @@ export async function reportCycle(policy: StoredPolicy, report: CycleReport): Pr
 /** Emits an event for each problem that the status does not have yet, and writes the status. */
 async function reportOnPolicy(
   { metadata: { namespace, generation }, spec }: StoredPolicy,
-  { present, outcome, statuses, events, config, clock }: CycleReport & {
+  { present, outcome, statuses, events, settings, clock }: CycleReport & {
     readonly present: StoredPolicy;
   },
 ): Promise<void> {
   const { unwritten, problem = unwritten, matched, aborted } = outcome;
   const isIdle = spec === undefined || spec.mode === "Disabled";
-  const lack = isIdle ? undefined : samplesNote(spec, config.sampler);
+  const { samplerInterval: intervalMs, samplerSize: size } = settings();
+  const lack = isIdle ? undefined : samplesNote(spec, { intervalMs, size });
   const note = isIdle ? undefined : scopeNote(spec.selector, {
     policyNamespace: namespace,
-    policyNamespaces: config.policyNamespaces,
+    policyNamespaces: policyNamespacesOf(settings()),
     matched: matched.length,
   });
   const { conditions = [] } = present.status;
@@ -105,7 +106,7 @@ async function reportOnPolicy(
       nowMs: clock.wall(),
       generation,
       before: present.status,
-      dryRun: config.dryRun,
+      dryRun: isDryRun(settings()),
       ...(problem && { problem }),
       notes: [note, lack].filter((one) => one !== undefined),
       ...(!isIdle && { workloads: matched }),

@@ -15,9 +15,9 @@ export interface Moments {
 /** As long as the range of Prometheus's rates: each second counts once. */
 const LONGEST_STEP_MS = 120_000;
 const LEAST_STEP_MS = 15_000;
-/** Of a short window, so that its percentiles stand on something. */
+/** Points of a short window, so that its percentiles stand on something. */
 const POINTS_WANTED = 720;
-/** What Prometheus answers for one series at most. */
+/** Points at most in an answer of Prometheus for one series. */
 const MOST_POINTS = 11_000;
 
 /**

@@ -10,11 +10,11 @@ import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
  * looks like one. Source: k8s.io/apimachinery/pkg/util/rand (`alphanums`).
  */
 const SAFE = "[bcdfghjklmnpqrstvwxz2456789]";
-/** Of the part that makes a pod's name unlike others (k8s.io/apiserver/pkg/storage/names). */
+/** The part that makes a pod's name unlike others (k8s.io/apiserver/pkg/storage/names). */
 const RANDOM = `${SAFE}{5}`;
 /** A hash of the template is 32 bits in decimal, each digit written as a safe character. */
 const LONGEST_HASH = 10;
-/** What stands before the random part is cut to this: 63 − 5 characters, from the same place. */
+/** Characters before the random part, which are cut to this: 63 − 5, from the same place. */
 const LONGEST_BASE = 58;
 
 /**
@@ -54,7 +54,7 @@ export function othersPods(
   return (pod) => !own.has(pod) && (others.has(pod) || families.has(familyOf(pod)));
 }
 
-/** What stands before the last part: the name of the object that made the pod. */
+/** The part before the last: the name of the object that made the pod. */
 function familyOf(pod: string): string {
   return pod.slice(0, Math.max(0, pod.lastIndexOf("-")));
 }

@@ -52,7 +52,7 @@ export interface PrometheusUsageParts {
   readonly queries: PrometheusRangeQueries;
   /** The server's address, which may change; null: there is none. */
   readonly server: () => string | null;
-  /** Of labels that all usage has, `cluster="prod"`; they may change. */
+  /** Matchers for labels that all usage has, `cluster="prod"`; they may change. */
   readonly matchers: () => readonly string[];
 }
 

@@ -6,6 +6,7 @@
 import { createHTTPLogin, type HTTPLogin } from "../../../adapters/http_login.ts";
 import type { UsageProvider } from "../../../shared/api/optimization_policy.ts";
 import type { Clock } from "../../../shared/clock.ts";
+import { within } from "../../../shared/control/time_limit.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type {
@@ -119,16 +120,15 @@ function withTimeout(
   return {
     async usage(question, signal) {
       const begunAt = clock.monotonic();
-      const over = new AbortController();
-      const late = clock.sleep(TIMEOUT_MS, over.signal).then((): UsageAnswer => ({
+      const late = (): UsageAnswer => ({
         problem: "unreachable",
         message: `no answer came within ${TIMEOUT_MS / 1000} s`,
-      }));
+      });
       try {
-        const answer = source.usage(question, AbortSignal.any([signal, over.signal]));
-        return await Promise.race([answer, late]);
+        const usage = (over: AbortSignal) =>
+          source.usage(question, AbortSignal.any([signal, over]));
+        return await within(usage, { clock, ms: TIMEOUT_MS, late });
       } finally {
-        over.abort();
         if (!signal.aborted) answered(clock.monotonic() - begunAt);
       }
     },

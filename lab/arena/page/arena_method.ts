@@ -51,7 +51,7 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   `;
 }
 
-/** What was done to a trace before it was played. */
+/** The scaling of a trace before it was played, in a sentence. */
 export function scaleSentence({ format, p95Cores }: StageResult): string {
   if (p95Cores !== undefined) {
     const size = `scaled so that its 95th percentile is ${formatFigure(p95Cores)} CPUs`;
@@ -107,7 +107,7 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   [UNLIMITED.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
 ]);
 
-/** What the algorithm does; undefined for an algorithm without a note. */
+/** A description of the algorithm; undefined for one without a note. */
 export function algorithmNote(algorithm: string): string | undefined {
   return NOTES.get(algorithm);
 }

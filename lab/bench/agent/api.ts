@@ -25,7 +25,7 @@ export interface AgentAPI extends AsyncDisposable {
   readonly writes: number;
 }
 
-/** What it serves. */
+/** The objects that it serves. */
 export interface AgentAPIOptions {
   readonly allocations: readonly PodAllocation[];
   /** Millicores. */

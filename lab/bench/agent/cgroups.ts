@@ -29,7 +29,7 @@ const HOST = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
 
 /**
- * Works and sleeps for a tenth of a second, over and over. Of the time it works about a tenth, so that
+ * Works and sleeps for a tenth of a second, over and over. It works about a tenth of the time, so that
  * the market's limit comes close, or a fiftieth, far below any floor.
  */
 const WORK = 'steps="$1"; shift; for tasks in "$@"; do echo $$ > "$tasks" || exit 1; done; ' +

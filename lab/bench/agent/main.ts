@@ -32,7 +32,7 @@ const { json, seconds, warmUp, pods: sizes } = benchFlags<{
     .option("--pods <n,n>", "numbers of pods", (text) => text.split(",").map(wholeNumber), SIZES),
 );
 
-/** What a node needed. Working pods near their limits make the agent look more often. */
+/** The agent's use on one node. Working pods near their limits make the agent look more often. */
 interface AgentScene extends AgentUse {
   readonly pods: number;
   readonly nearLimit: boolean;

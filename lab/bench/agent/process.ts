@@ -15,7 +15,7 @@ import { pause } from "../../../tests/cluster/scene/until.ts";
 import { BENCH_NODE } from "./pods.ts";
 import { memoryKiB } from "../memory.ts";
 
-/** What the agent used. */
+/** CPU and memory that the agent used. */
 export interface AgentUse {
   /** CPU time used / time, millicores. */
   readonly millicores: number;
@@ -138,7 +138,7 @@ async function measured(
   };
 }
 
-/** What it had used and done after so long, in which it was scraped as often as by Prometheus. */
+/** The agent's totals after so long, in which it was scraped as often as by Prometheus. */
 async function observed(pid: number, ms: number): Promise<Observed> {
   let text = "";
   for (let left = ms; left > 0; left -= SCRAPE_MS) {

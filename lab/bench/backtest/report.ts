@@ -1,5 +1,5 @@
 /**
- * What the back-test prints.
+ * The output of the back-test.
  *
  * @module
  */

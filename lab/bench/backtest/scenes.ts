@@ -1,5 +1,5 @@
 /**
- * What the back-test plays: the histories, and what limits would have followed.
+ * The histories that the back-test plays, and the factors by which limits follow requests.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What must hold once nothing is killed any more: limits come to rest, kernel and spec agree, and after
- * the opt-out every limit is the user's.
+ * Checks of the state after the last kill: limits come to rest, kernel and spec agree, and after the
+ * opt-out every limit is the user's.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { BrokenPromise } from "./promises.ts";
 import type { Scene } from "./scene.ts";
 import type { Watch } from "./watch.ts";
 
-/** What the checks look at. */
+/** The input of the checks. */
 export interface EndParts {
   readonly node: RealNode;
   readonly scene: Scene;
@@ -83,7 +83,7 @@ async function ceilingFaults({ node, scene, watch }: EndParts): Promise<BrokenPr
   });
 }
 
-/** What the kernel holds a pod's containers to; empty while its cgroup is not there. */
+/** The limits that the kernel enforces on a pod's containers; empty while its cgroup is not there. */
 function quotasOf(pod: Pod): ReadonlyMap<string, number | undefined> {
   try {
     return enforcedLimits(podDirectories(pod)).containers;

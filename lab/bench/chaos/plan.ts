@@ -1,5 +1,5 @@
 /**
- * What happens in a run of chaos and when, drawn from a seed.
+ * The steps of a run of chaos and their times, drawn from a seed.
  *
  * @module
  */
@@ -51,8 +51,8 @@ const GAPS_MS: Readonly<Record<"kill" | Exclude<Act["kind"], "optIn">, Range>> =
 };
 
 /**
- * The steps of a run in the order of time. Of six kills that follow one another in a round each target
- * gets one, in a drawn order: a short run leaves none out.
+ * The steps of a run in the order of time. In each round of six kills each target gets one, in a drawn
+ * order: a short run leaves none out.
  */
 export function drawPlan(seed: number, lengthMs: number): readonly Step[] {
   const random = seededRandom(seed);

@@ -1,6 +1,6 @@
 /**
- * What must hold whatever is killed: the promises of `tests/faults/cluster_load.ts`, as far as pods,
- * the API server's record of resizes and the Lease show them.
+ * Promises that hold whatever is killed: those of `tests/faults/cluster_load.ts`, as far as pods, the
+ * API server's record of resizes and the Lease show them.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface BrokenPromise {
   readonly message: string;
 }
 
-/** What is known of a pod from before the product saw it. */
+/** A pod's limits, QoS class and membership from before the product saw it. */
 export interface Baseline {
   /** The user's limits, millicores by container name. */
   readonly limits: ReadonlyMap<string, number>;

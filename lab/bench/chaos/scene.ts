@@ -35,7 +35,7 @@ export interface App {
   readonly name: string;
   readonly place: Place;
   readonly container: Omit<LoadContainer, "name">;
-  /** Of a Deployment; absent: a bare pod. */
+  /** Replicas of a Deployment; absent: a bare pod. */
   readonly replicas?: number;
   readonly qosClass?: QOSClass;
   /** @default {true} */
@@ -135,7 +135,7 @@ export class Scene implements AsyncDisposable {
       ));
   }
 
-  /** What is known of a pod from before the product saw it; undefined for pods of others. */
+  /** The baseline of a pod from before the product saw it; undefined for pods of others. */
   baselineOf(pod: Pod): Baseline | undefined {
     const app = this.#appOf(pod);
     if (app === undefined) return undefined;

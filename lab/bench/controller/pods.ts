@@ -99,7 +99,7 @@ export async function beatNode({ connection, count }: BenchPods): Promise<void> 
   });
 }
 
-/** What a kubelet would report once the limit is in the cgroup. */
+/** Reports the limit as a kubelet would once it is in the cgroup. */
 export async function reportLimit(
   { connection, namespace }: BenchPods,
   { index, limitCPU }: { readonly index: number; readonly limitCPU: number },

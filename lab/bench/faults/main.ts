@@ -14,11 +14,11 @@ import { type BenchFlags, benchFlags, columns, wholeNumber } from "../bench.ts";
 import { Command, InvalidArgumentError } from "commander";
 import { type Mutant, MUTANTS } from "../../../tests/faults/mutants.ts";
 
-/** Of the mutants this share must be found. */
+/** Share of the mutants that must be found. */
 const FOUND_SHARE = 0.9;
 /** Failures that are shrunk and printed. */
 const MOST_SHOWN = 5;
-/** What each mutant is looked for with at most. */
+/** Plans and runs at most in the search for a mutant. */
 const EXAM = { derived: 200, drawn: 150 } as const;
 
 /** Shows how far the work is, where people look. */
@@ -104,7 +104,7 @@ async function exam(
   return { rows, falsePositives: failed.length };
 }
 
-/** What is asked for. */
+/** The arguments of the bench. */
 interface FaultsRequest extends BenchFlags {
   /** Derived plans; spread over all when fewer. */
   readonly plans: number;

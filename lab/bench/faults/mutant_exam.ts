@@ -10,7 +10,7 @@ import type { Violation } from "../../../tests/faults/invariants.ts";
 import { type Mutant, mutate } from "../../../tests/faults/mutants.ts";
 import { failureLine, playSafely } from "./play_plans.ts";
 
-/** What became of a mutant. */
+/** The result of the search for a mutant. */
 export interface ExamRow {
   readonly mutant: Mutant;
   readonly found: boolean;
@@ -21,7 +21,7 @@ export interface ExamRow {
   readonly cpuSeconds: number;
 }
 
-/** What became of a mutant, in one line. */
+/** That result in one line. */
 export function examLine({ mutant: { name, kind }, found, by = "", played }: ExamRow): string {
   return `${found ? "found " : "MISSED"}  ${kind}  ${name}  plan ${played}  ${by.slice(0, 150)}`;
 }
@@ -35,7 +35,7 @@ export interface ExamOptions {
   readonly onRow: (row: ExamRow) => void;
 }
 
-/** What the bench's sources import. */
+/** Paths that the bench's sources import. */
 const COPIED = [
   ...["shared", "controller", "agent", "adapters", "lab"],
   ...["tests/faults", "tests/contract", "tests/fixtures", "tests/simulation"],

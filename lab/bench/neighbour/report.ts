@@ -1,5 +1,5 @@
 /**
- * What equal services and a neighbour get of a node with CPU that is scarce.
+ * CPU that equal services and a neighbour get on a node where it is scarce.
  *
  * @module
  */
@@ -24,9 +24,9 @@ export interface FairWindow {
   readonly jain: number;
 }
 
-/** What became of the neighbour and of those beside it. */
+/** Figures of the neighbour and of the services beside it. */
 export interface NeighbourFigures {
-  /** What the services got in the mean before the neighbour began, millicores. */
+  /** The services' mean usage before the neighbour began, millicores. */
   readonly alone: number;
   /** Windows that follow one another, from when the neighbour began. */
   readonly windows: readonly FairWindow[];
@@ -38,12 +38,12 @@ export interface NeighbourFigures {
   readonly restsAfterS: number | null;
   /** The quota in the end, millicores. */
   readonly quota: number;
-  /** What services in the mean and the neighbour got from then on, or in all, millicores. */
+  /** Mean usage of the services and of the neighbour from then on, or in all, millicores. */
   readonly service: number;
   readonly neighbour: number;
 }
 
-/** What Jain's index must reach. */
+/** The least Jain's index of a fair window. */
 export const FAIR = 0.999;
 const WINDOW_MS = 5000;
 /** Windows with a beginning that is judged are this far apart. */
@@ -110,7 +110,7 @@ export interface Resizes {
   readonly mostOfOnePod: number;
 }
 
-/** What the agent needed. */
+/** CPU and memory that the agent used. */
 export interface AgentFigures {
   /** CPU used / time, millicores. */
   readonly millicores: number;
@@ -126,7 +126,7 @@ export interface Stretch {
   readonly agent: AgentFigures;
 }
 
-/** What the benchmark prints. */
+/** The output of the benchmark. */
 export interface NeighbourReport {
   readonly scene: string;
   readonly quiet: Stretch;

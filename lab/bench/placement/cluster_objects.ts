@@ -84,7 +84,7 @@ export function* rawObjects(kind: string, size: ClusterSize): Iterable<Raw> {
   }
 }
 
-/** Of each class half. */
+/** The number of nodes, half of them in each class. */
 function nodesOf({ workloads, pods }: ClusterSize): number {
   return 2 * Math.ceil(workloads * pods / NODE_PODS);
 }

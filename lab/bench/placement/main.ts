@@ -1,7 +1,7 @@
 /**
- * What placement costs beside an API in its own process: the memory that workloads and pods take over
- * an idle controller, and the time from a change to its decision. `deno task bench:placement`,
- * `-- --workloads 50` for a quick look.
+ * The cost of placement beside an API in its own process: the memory that workloads and pods take over
+ * an idle controller, and the time from a change to its decision. `deno task bench:placement`, `--
+ * --workloads 50` for a quick look.
  *
  * @module
  */

@@ -29,7 +29,7 @@ export interface AppFigures {
   readonly failed: number;
   /** Answered, but later than 1 s. */
   readonly late: number;
-  /** Of all requests; a failed one counts with the time after which the client gives up. */
+  /** Latency of all requests; a failed one counts with the time after which the client gives up. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** P99 of the requests outside of the app's own turns. */

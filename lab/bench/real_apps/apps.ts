@@ -10,7 +10,7 @@ import { seededRandom } from "../../../shared/random.ts";
 export interface App {
   readonly name: "nginx" | "redis" | "deno";
   readonly port: number;
-  /** What is asked for, again and again. */
+  /** The path of every request. */
   readonly path: string;
   /** Whether replicas can share the load. An HPA cannot split what redis holds. */
   readonly scales: boolean;

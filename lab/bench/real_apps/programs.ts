@@ -13,7 +13,7 @@ import {
 import { withProgress } from "../../../tests/cluster/harness/progress.ts";
 import { run } from "../../../tests/cluster/harness/shell.ts";
 
-/** What the benchmark runs. */
+/** The programs that the benchmark runs. */
 export interface Programs {
   /** The folder into which the packages are unpacked. */
   readonly root: string;
@@ -35,7 +35,7 @@ const VEGETA = {
  * pinned.
  */
 const APPS: readonly string[] = ["nginx", "redis-server", "webdis"];
-/** What the programs are linked with and a small Debian may lack; `redis-tools` has redis's server. */
+/** Libraries of the programs that a small Debian may lack; `redis-tools` has redis's server. */
 const LIBRARIES = (
   "redis-tools libatomic1 libb64-0d libcrypt1 libevent-2.1-7 libhiredis0.14 libjansson4 " +
   "libjemalloc2 liblzf1 libpcre2-8-0 libssl3 libsystemd0 zlib1g"

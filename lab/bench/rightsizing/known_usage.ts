@@ -9,9 +9,9 @@ import type { ResourceName } from "../../../shared/api/pod.ts";
 /** How many of each there are. */
 export interface ClusterSize {
   readonly workloads: number;
-  /** Of each workload. */
+  /** Pods in each workload. */
   readonly pods: number;
-  /** Of each pod. */
+  /** Containers in each pod. */
   readonly containers: number;
 }
 
@@ -25,7 +25,7 @@ export interface SeriesPlace {
 /** Between two scrapes, ms. */
 const SCRAPE_MS = 30_000;
 const WORKLOADS_A_NAMESPACE = 50;
-/** Of pods' names. */
+/** The template's hash in pods' names. */
 const TEMPLATE_HASH = "5d9c7f6b8";
 const SAFE = "bcdfghjklm";
 const MEBIBYTE = 2 ** 20;
@@ -57,8 +57,8 @@ export function containerName(container: number): string {
 }
 
 /**
- * What Prometheus has of the series at a time: 0.025 to 1.5 cores, or 51 to 512 MiB in bytes, by
- * container, with a part that moves with each scrape.
+ * The value that Prometheus has for the series at a time: 0.025 to 1.5 cores, or 51 to 512 MiB in
+ * bytes, by container, with a part that moves with each scrape.
  */
 export function valueAt(
   place: SeriesPlace,

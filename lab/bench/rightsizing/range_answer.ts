@@ -1,5 +1,5 @@
 /**
- * What a Prometheus answers to the two queries of rightsizing, with its text. Pure.
+ * The answers of a Prometheus to the two queries of rightsizing, with their text. Pure.
  *
  * @module
  */

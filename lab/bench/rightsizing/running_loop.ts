@@ -88,13 +88,11 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     reports: api.reportStore,
     vpaPublisher: { create: refuse, recommend: refuse, remove: refuse },
     events: { emit: () => {} },
-    config: {
-      dryRun: false,
+    settings: () => ({
+      ...CONTROLLER_SETTINGS.parse({}),
       policyNamespaces: [HOME],
-      annotateWorkloads: false,
-      workers: WORKERS,
-      sampler: { intervalMs: 30_000, size: 16 },
-    },
+      rightsizingWorkers: WORKERS,
+    }),
     clock,
     random,
     log: silentLog,

@@ -6,7 +6,7 @@
 import type { ClusterSize } from "./known_usage.ts";
 import { rangeAnswer } from "./range_answer.ts";
 
-/** What it has done so far. */
+/** Counts of the server's work so far. */
 export interface ServedUsage {
   readonly queries: number;
   readonly refused: number;

@@ -36,7 +36,7 @@ import { blockMeans, slopeOf } from "./slope.ts";
 
 const SAMPLE_MS = 10_000;
 /**
- * What growth matters, per hour of this churn, in which 1,800 pods come and go. 2 MiB are 1.2 KiB per
+ * The growth at most, per hour of this churn, in which 1,800 pods come and go. 2 MiB are 1.2 KiB per
  * pod: the agent has some 100 MiB up to its limit, which takes 50 hours and 90,000 pods. A file that is
  * left open with one pod of 450 makes 4. Pages that a file backs are the program itself: they are shown
  * and not judged.

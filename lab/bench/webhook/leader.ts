@@ -18,13 +18,13 @@ import {
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 import type { MemoryUse } from "../memory.ts";
 
-/** What it is sent: first to start, then what its copies see. */
+/** A message to the leader: first to start, then the events of its copies. */
 export type ToLeader =
   | { readonly kind: "start"; readonly pods: number; readonly serving: KeyedCertificate }
   | { readonly kind: "put" | "remove"; readonly pod: Pod }
   | { readonly kind: "memory" };
 
-/** What it answers. */
+/** The leader's answer. */
 export type FromLeader =
   | { readonly kind: "started"; readonly address: string }
   | { readonly kind: "memory"; readonly use: MemoryUse };

@@ -23,7 +23,7 @@ export interface Load {
   readonly name: string;
 }
 
-/** What came of it. */
+/** Latencies and answers of a load. */
 export interface LoadFigures {
   /** From the moment at which a request was to be sent to its answer, ms. */
   readonly tookMs: readonly number[];

@@ -12,7 +12,7 @@ import { runLoad } from "./load.ts";
 
 /** Until V8 has compiled what is run often, s. */
 const WARM_UP_S = 20;
-/** Of the workload with pods that come and go. */
+/** Number of pods in the workload with pods that come and go. */
 const PODS = 500;
 
 const { json, seconds, rate } = benchFlags<{ seconds: number; rate: number }>(
@@ -36,7 +36,7 @@ printResult({
   goals: [
     goal("p99, ms", p99Ms, { most: 10 }),
     goal("answers without a class, or none", faults.length, { most: 0 }),
-    // What more is there may be compiled code.
+    // The rest may be compiled code.
     goal("memory used after / before", after.used / before.used, { most: 1.1 }),
   ],
   text: [

@@ -1,5 +1,5 @@
 /**
- * What admission says of a resize beside LimitRanges: size of the node, quotas of the namespace.
+ * Checks of a resize at admission beside LimitRanges: size of the node, quotas of the namespace.
  * Source: answers of a kube-apiserver 1.36 (messages shortened).
  *
  * @module
@@ -30,7 +30,7 @@ function totalOf({ containers }: Pod, side: keyof Resources, resource: ResourceN
   return containers.reduce((sum, container) => sum + (container[side][resource] ?? 0), 0);
 }
 
-/** What a pod's change takes of a quota, by resource. */
+/** The change that a pod's resize makes to a quota, by resource. */
 function changesOf(before: Pod, after: Pod): Readonly<Record<BoundedResource, number>> {
   const change = (side: keyof Resources, resource: ResourceName): number =>
     totalOf(after, side, resource) - totalOf(before, side, resource);

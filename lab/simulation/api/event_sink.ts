@@ -1,5 +1,5 @@
 /**
- * What was written to the simulated API, and the events that it received.
+ * Logs of the writes to the simulated API and of the events that it received.
  *
  * @module
  */

@@ -136,7 +136,7 @@ function admitAllocation(
   return admitted;
 }
 
-/** What the schema makes of it; throws an `ApiError` with status 422 that names the fields. */
+/** The value as the schema admits it; throws an `ApiError` with status 422 that names the fields. */
 function admittedBy<S extends z.ZodType>(
   schema: S,
   value: unknown,

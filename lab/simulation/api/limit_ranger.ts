@@ -1,6 +1,6 @@
 /**
- * What the LimitRanges of a namespace do to a resize: they write defaults, then check each container
- * and the pod. Source: admission plugin LimitRanger of Kubernetes 1.33 to 1.36 (messages shortened).
+ * Effects of a namespace's LimitRanges on a resize: they write defaults, then check each container and
+ * the pod. Source: admission plugin LimitRanger of Kubernetes 1.33 to 1.36 (messages shortened).
  *
  * @module
  */
@@ -72,7 +72,7 @@ export function writeDefaults(store: ObjectStore, pod: Pod): Pod {
   return after;
 }
 
-/** What a container or pod asks for of one resource; absent is not 0. */
+/** A container's or pod's request and limit of one resource; absent is not 0. */
 interface Sizes {
   readonly request: number | undefined;
   readonly limit: number | undefined;

@@ -38,7 +38,7 @@ function createAlarm(clock: Clock): { wake(): void; wait(ms: number): Promise<vo
   };
 }
 
-/** What a list-watch is narrowed to. */
+/** The objects of a list-watch. */
 export interface Selector {
   /** Only objects of this node; kinds without a node are not narrowed. */
   readonly nodeName?: string;

@@ -85,7 +85,7 @@ interface NamedKind<T extends ApiObject> extends StoredKind<T> {
   readonly name: string;
 }
 
-/** What all tables of a store share. */
+/** Counters and callbacks that all tables of a store share. */
 interface SharedByTables {
   readonly clock: Clock;
   /** Counts one write and returns the new version. */
@@ -265,7 +265,7 @@ function copy(value: unknown): unknown {
   return result;
 }
 
-/** What the collector needs. */
+/** Options of the collector. */
 export interface GarbageCollectorOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;

@@ -109,7 +109,7 @@ export function createDeletionCostWriter({ store, gate }: ApiAccess): DeletionCo
   };
 }
 
-/** What the kubelet reports of a container. */
+/** The kubelet's status of a container. */
 export interface ContainerReport {
   readonly name: string;
   /** `containerd://<hex>`. */
@@ -119,7 +119,7 @@ export interface ContainerReport {
   readonly applied: Resources;
 }
 
-/** What the kubelet reports of a pod. */
+/** The kubelet's status of a pod. */
 export interface PodReport {
   readonly phase: Pod["phase"];
   readonly ready: boolean;

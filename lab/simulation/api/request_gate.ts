@@ -9,7 +9,7 @@ import type { Random } from "../../../shared/random.ts";
 import type { KindName } from "./kinds.ts";
 import type { ObjectStore } from "./object_store.ts";
 
-/** What a request does. `resize`, `evict` and `updateStatus` patch, create and update a subresource. */
+/** The verb of a request. `resize`, `evict` and `updateStatus` patch, create and update a subresource. */
 export type Verb =
   | "get"
   | "list"
@@ -197,7 +197,7 @@ export function createRequestGate(
   };
 }
 
-/** What all watches share. */
+/** Events that all watches share. */
 export interface Streams {
   /** Calls `wake` after each write, outage and closing, until the returned function is called. */
   onEvent(wake: () => void): () => void;

@@ -1,7 +1,7 @@
 /**
- * What the API server does with a patch of `pods/resize`: which it refuses, and what the others
- * change. Source: Kubernetes documentation, "Resize CPU and Memory Resources assigned to
- * Containers", and answers of a kube-apiserver 1.36.
+ * Effects of a patch of `pods/resize` in the API server: which it refuses, and what the others change.
+ * Source: Kubernetes documentation, "Resize CPU and Memory Resources assigned to Containers", and
+ * answers of a kube-apiserver 1.36.
  *
  * @module
  */
@@ -24,7 +24,7 @@ function invalid(pod: Pod, problem: string): ApiError {
   return new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
 }
 
-/** What a patch asks of a container, millicores and bytes; absent: as it is. */
+/** Requests and limits of a container in a patch, millicores and bytes; absent: as they are. */
 function askedOf({ name, resources: { limits = {}, requests = {} } }: Entry): Resources {
   try {
     return { requests: amountsOf(requests), limits: amountsOf(limits) };

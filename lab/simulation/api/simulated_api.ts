@@ -96,7 +96,7 @@ export interface SimulatedAPI extends SimulatedClient {
   readonly rightsizingEvents: RightsizingEventList;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
-  /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
+  /** Requests fail with status 0 and watches break until `start`. The store keeps its objects. */
   stop(): void;
   start(): void;
   /** Ends all watches in an orderly way, as a server does now and then. */

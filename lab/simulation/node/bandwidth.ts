@@ -21,15 +21,15 @@
 
 /** Quota and counters of a container or pod. Times in ms of CPU. */
 export interface Bandwidth {
-  /** What a CPU takes at a time: `sysctl_sched_cfs_bandwidth_slice`. */
+  /** Quota that a CPU takes at a time: `sysctl_sched_cfs_bandwidth_slice`. */
   readonly slice: number;
   /** The most CPUs on which its threads can run at once. */
   readonly cpus: number;
   /** Quota per period in force; Infinity without a limit. */
   quota: number;
-  /** What may still be used, in the pool and in the CPUs' hands; below 0 it is a debt. */
+  /** Quota that may still be used, in the pool and in the CPUs' hands; below 0 it is a debt. */
   remaining: number;
-  /** What is left for CPUs to take, as of the last time that they took any. */
+  /** Quota left for CPUs to take, as of the last time that they took any. */
   pool: number;
   /** True from the moment on when it holds threads back, or would, until the refill. */
   held: boolean;
@@ -47,7 +47,7 @@ export interface Bandwidth {
   throttled: number;
 }
 
-/** What a CPU may keep when it falls idle, ms: `min_cfs_rq_runtime`. */
+/** Quota that a CPU may keep when it falls idle, ms: `min_cfs_rq_runtime`. */
 export const KEPT = 1;
 /** ms of quota: above rounding, and a millionth of the smallest quota (1 ms). */
 export const EXHAUSTED = 1e-9;
@@ -113,7 +113,7 @@ export function setQuota(bandwidth: Bandwidth, quota: number): void {
 
 /** How a group runs and is charged. */
 export interface Charging {
-  /** What a CPU takes at a time, ms. */
+  /** Quota that a CPU takes at a time, ms. */
   readonly slice: number;
   /**
    * CPUs that it has at this moment, as a share of those on which it runs: 1 unless cores are short.
@@ -125,8 +125,8 @@ export interface Charging {
 }
 
 /**
- * What a running CPU has in hand when it used up its slice `overdrawn` ms of CPU ago. It takes a new
- * one at the first tick after that; in a row of slices each lasts for the same whole number of ticks.
+ * Quota in hand of a running CPU that used up its slice `overdrawn` ms of CPU ago. It takes a new one
+ * at the first tick after that; in a row of slices each lasts for the same whole number of ticks.
  */
 export function inHandAfter(
   overdrawn: number,

@@ -80,8 +80,8 @@ pure(
             assert.ok(Math.abs(before + pod.totalThrottledUs - n * 2e6) <= 2);
           }
           const periods = pod.throttledPeriods + container.throttledPeriods;
-          // With little to spare one CPU may find nothing while another has a slice in hand. Of
-          // several threads the one level may hold a few and the other the rest.
+          // With little to spare one CPU may find nothing while another has a slice in hand. One level
+          // may hold a few of several threads and the other the rest.
           const enough = limit >= 1050 * n || limit >= 1000 && threads === 1;
           const most = enough ? 0 : threads === 1 ? 20 : 40;
           assert.ok(periods >= (perPeriod >= 5 * n ? 20 : 0) && periods <= most, `${periods}`);
@@ -125,7 +125,7 @@ pure("SimulatedNode leaves an idle CPU a millisecond, and a debt to the next quo
 });
 
 pure("SimulatedNode may hold one thread while another has quota in hand", () => {
-  // Of 8 ms one CPU takes 5 and the other 3: one has done its 4.5 ms while the other waits.
+  // One CPU takes 5 of 8 ms and the other 3: one has done its 4.5 ms while the other waits.
   const node = new SimulatedNode({ cores: 2, random: seededRandom(1), tickMs: 1 });
   node.addPod(onePod(requests([10, 10], 4.5), { limit: 80, threads: 2 }));
   node.setPodQuota("pod", undefined);

@@ -1,7 +1,7 @@
 /**
  * The node's cgroup files, version 2 in the systemd layout of kubelet and containerd, as text.
  *
- * Of `cpu.pressure` only `total` is modelled; the averages, which are not read here, are 0.
+ * Only `total` of `cpu.pressure` is modelled; the averages, which are not read here, are 0.
  *
  * @module
  */

@@ -95,7 +95,7 @@ export function rest({ bandwidth, server: { busy, paid } }: Charged, before: num
   }
 }
 
-/** What a CPU keeps of what it has in hand when it falls idle. */
+/** Quota that a CPU keeps in hand when it falls idle. */
 function keptOf(bandwidth: Bandwidth, cpu: number, inHand: number): number {
   const kept = cpu < bandwidth.cpus ? KEPT : 0;
   if (inHand <= EXHAUSTED) return inHand + take(bandwidth, kept - inHand);

@@ -1,5 +1,5 @@
 /**
- * What can be read from a container or pod on the simulated node.
+ * Readings of a container or pod on the simulated node.
  *
  * @module
  */

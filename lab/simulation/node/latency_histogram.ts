@@ -18,7 +18,7 @@ const BUCKETS = 1200;
 export interface LatencyHistogram {
   /** Values recorded. */
   total: number;
-  /** Of those, requests that their client gave up; each counts with the time that it waited. */
+  /** Requests among them that their client gave up; each counts with the time that it waited. */
   failed: number;
   readonly counts: Float64Array;
 }

@@ -100,7 +100,7 @@ export interface PodState {
   waited: number;
 }
 
-/** What makes a pod's state, beside its containers. */
+/** Settings of a pod's state, beside its containers. */
 export interface PodStateOptions {
   readonly uid: string;
   /** Quota of the pod level, ms per period. */
@@ -110,7 +110,7 @@ export interface PodStateOptions {
   readonly containerFirst: number;
   readonly phase: number;
   readonly tickAt: number;
-  /** What a CPU takes of a quota at a time, ms. */
+  /** Quota that a CPU takes at a time, ms. */
   readonly slice: number;
   /** CPUs of the node. */
   readonly cores: number;

@@ -1,5 +1,5 @@
 /**
- * What runs in a container: a FIFO queue of requests and a fixed number of threads, each working on
+ * The workload of a container: a FIFO queue of requests and a fixed number of threads, each working on
  * one request at a time. Threads run, all equally fast, or are held, or have nothing to do; they stand
  * in this order.
  *

@@ -55,7 +55,7 @@ export interface SimulatedNodeOptions {
 const PERIOD_MS = 100;
 const SLICE_MS = 10;
 const SLICES_PER_PERIOD = PERIOD_MS / SLICE_MS;
-/** What a CPU takes of a quota at a time: sched_cfs_bandwidth_slice_us. */
+/** Quota that a CPU takes at a time: sched_cfs_bandwidth_slice_us. */
 const CFS_SLICE_MS = 5;
 /** The kubelet's smallest quota: 1 ms per 100 ms. */
 const MIN_QUOTA_MS = 1;
@@ -159,12 +159,12 @@ export class SimulatedNode {
     while (this.#slices < target) this.#runSlice();
   }
 
-  /** What the files of a container show. */
+  /** A reading of a container's cgroup files. */
   container(containerID: string): GroupReading {
     return groupReading(this.#findContainer(containerID), PERIOD_MS);
   }
 
-  /** What the files of a pod show, and what its requests have seen. */
+  /** A reading of a pod's cgroup files, and the latencies of its requests. */
   pod(podUID: string): PodReading {
     return podReading(this.#findPod(podUID), { periodMs: PERIOD_MS, now: this.now });
   }

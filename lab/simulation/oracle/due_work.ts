@@ -7,7 +7,7 @@
 import { LATE_SLACK_MS, playLog, type ServerSpec } from "./play_log.ts";
 import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
 
-/** What a plan has to hold to. */
+/** Bounds of any plan. */
 export interface DueWork {
   /**
    * Latest that each request may be done, ms: arrival + cost + d; for one that is later even under
@@ -20,7 +20,7 @@ export interface DueWork {
   readonly doneBefore: Float64Array;
 }
 
-/** What the work is to be done with. */
+/** The server, its ceiling and the SLO. */
 export interface DueWorkOptions extends ServerSpec {
   readonly grid: PeriodGrid;
   /** ms that a request may wait beyond its own work. */

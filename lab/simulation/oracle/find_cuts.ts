@@ -38,7 +38,7 @@ interface Window {
   readonly to: number;
 }
 
-/** What would have kept the plan's requests from being late; nothing when none was. */
+/** Cuts that would have kept the plan's requests from being late; none when none was. */
 export function findCuts(replay: Replay, { levels, starts }: Plan): Cut[] {
   const { grid } = replay;
   return lateWindows(replay, levels).map(({ from, to }) => {

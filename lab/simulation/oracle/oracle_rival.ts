@@ -35,7 +35,7 @@ export interface OracleOptions {
   readonly sloMs: number;
   /** CPUs of the node. */
   readonly cores: number;
-  /** What limits may share, millicores. */
+  /** CPU that limits may share, millicores. */
   readonly capacity: number;
   /** Changes of a pod's limit per minute while the node is not short. */
   readonly changesPerMinute: number;

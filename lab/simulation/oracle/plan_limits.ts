@@ -28,7 +28,7 @@ import {
 import type { ServerSpec } from "./play_log.ts";
 import { PERIOD_MS, periodGrid, type RequestLog } from "./request_log.ts";
 
-/** What the plan is made for. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
+/** Options of a plan. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
 export interface PlanOptions extends LimitRange, ServerSpec {
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;

@@ -89,8 +89,8 @@ pure("planLimits() gives a constant load what it uses", () => {
 });
 
 pure("planLimits() counts the stretching of a request's own work as waiting", () => {
-  // 50 ms of work that begins with a period may be held for d in all. What it lacks at the last of
-  // the ticks, up to 4 ms, it has on credit.
+  // 50 ms of work that begins with a period may be held for d in all. It has up to 4 ms that it lacks
+  // at the last of the ticks on credit.
   const log = steady([{ from: 0, to: 0.001, gap: 1, cost: 50 }], 4);
   const limit = (sloMs: number) => planLimits(log, { ...DEFAULTS, sloMs })[0]?.limit;
   assert.equal(limit(0), 470);
@@ -116,7 +116,7 @@ pure("planLimits() raises for a burst and lowers after it when it has two change
   assert.deepEqual([before?.limit, before?.atMs], [150, 0]);
   assert.equal(during?.atMs, 20_000);
   assert.ok(during !== undefined && during.limit >= 900 && during.limit <= 950);
-  // What waits when the burst ends is served in one step more; 10 m drain what little is left.
+  // One step more serves requests that still wait after the burst; 10 m drain the little that is left.
   assert.ok(after !== undefined && after.limit <= 160 && after.atMs <= 26_000);
   assert.ok(longestWait(BURST, plan, DEFAULTS) <= 100);
 });

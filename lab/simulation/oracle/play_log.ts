@@ -21,7 +21,7 @@ export interface ServerSpec {
   readonly uid: string;
 }
 
-/** What is played, and how. */
+/** The server, its quotas and the periods to play. */
 export interface PlayOptions extends ServerSpec {
   readonly grid: PeriodGrid;
   /** Quota of a period, ms; in force from the beginning of the period's step. */

@@ -51,7 +51,7 @@ pure("playLog() says whether all was done in time", () => {
     playLog(BURSTS, { ...OPTIONS, untilMs }, { stopAfterMs: doneMs.map((done) => done - early) });
   assert.equal(inTime(0, 3000), true);
   assert.equal(inTime(1, 3000), false);
-  // What is not done when time is up is late, too, be it not even begun.
+  // A request that is not done when time is up is late, too, be it not even begun.
   assert.equal(inTime(0, 100), true);
   assert.equal(inTime(500, 100), false);
 });

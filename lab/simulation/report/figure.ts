@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What stands where there is no figure. */
+/** A dash in place of a figure that is missing. */
 export const NO_FIGURE = "–";
 
 /**

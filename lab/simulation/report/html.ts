@@ -10,7 +10,7 @@ export interface Html {
   readonly markup: string;
 }
 
-/** What a template takes: text and numbers are escaped, markup and lists of it are not. */
+/** A value in a template: text and numbers are escaped, markup and lists of it are not. */
 export type HtmlValue = string | number | Html | readonly Html[];
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([

@@ -17,7 +17,7 @@ export interface TraceSource {
 
 /** The scene as text. */
 export interface ReportScene {
-  /** What runs on what, in a sentence or two. */
+  /** The loads and the node, in a sentence or two. */
   readonly description: string;
   readonly traces: readonly TraceSource[];
   /** The command that makes this report again. */
@@ -60,7 +60,7 @@ export function traceSources(names: readonly string[]): TraceSource[] {
   ];
 }
 
-/** Of a file that the user gave. */
+/** The source of a file that the user gave. */
 export function ownSource(path: string): TraceSource {
   return { name: path, source: "your own file", licence: "as you hold it" };
 }

@@ -205,7 +205,7 @@ export interface KeyFigure {
   readonly name: string;
   /** With its unit. */
   readonly value: string;
-  /** What it compares with. */
+  /** The reference's value. */
   readonly beside: string;
 }
 

@@ -19,7 +19,7 @@ const SCENE: ReportScene = {
   command: "deno task demo --seed 1",
 };
 
-/** What the tests ask of a parsed page. */
+/** Members of a parsed page's nodes that the tests use. */
 interface Node {
   readonly textContent: string;
   readonly outerHTML: string;

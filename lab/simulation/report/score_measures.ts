@@ -12,7 +12,7 @@ export interface ScoreMeasure {
   /** At most two lines of nine characters or so, for narrow column heads. */
   readonly head: readonly [string, string];
   readonly unit: string;
-  /** What it means, for readers that do not know it. */
+  /** An explanation for readers that do not know it. */
   readonly meaning: string;
   readonly text: (run: RunRecord) => string;
   /** The lower, the better; absent where no direction is better in itself. */

@@ -7,23 +7,23 @@ import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.t
 import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import type { Proposal } from "./rule.ts";
 
-/** What is set now. */
+/** The present value. */
 export interface Standing {
   readonly value: number;
   /** Since it was set, ms. */
   readonly ageMs: number;
 }
 
-/** What is to be set; undefined: what is set stays. Never asked where nothing is set yet. */
+/** The value to set; undefined: what is set stays. Never asked where nothing is set yet. */
 export type Guard = (proposal: Proposal, standing: Standing) => number | undefined;
 
-/** Of `updateStrategy`, and what may kill. */
+/** Settings of `updateStrategy`, and a guard against OOM kills. */
 export interface ThresholdOptions {
   /** A change of less, in percent of what is set, is left. @default {10} */
   readonly changeThresholdPercent?: number;
   /** @default {1_800_000} 30 minutes */
   readonly cooldownMs?: number;
-  /** Of memory: it is lowered no further than to what is safe beside the peak in the window. Default: it is. */
+  /** Lowers memory no further than is safe beside the peak in the window. Default: as far as proposed. */
   readonly keepsPeak?: true;
 }
 

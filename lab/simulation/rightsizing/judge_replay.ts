@@ -29,7 +29,7 @@ export interface Judgement extends Balance {
   /** After the first value. */
   readonly changes: number;
   readonly changesPerDay: number;
-  /** Of memory: how often it would have been killed. */
+  /** OOM kills, for memory. */
   readonly kills: number;
   /** 24 hours each, of which at least half have samples. */
   readonly days: readonly Balance[];

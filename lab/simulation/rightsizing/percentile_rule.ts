@@ -4,14 +4,7 @@
  * @module
  */
 import type { ResourceName } from "../../../shared/api/pod.ts";
-import {
-  type Estimator,
-  percentileOf,
-  withBounds,
-  withOOMRaise,
-  withSafetyFactor,
-  withThrottling,
-} from "../../../shared/rightsizing/recommend.ts";
+import { estimateRequest } from "../../../shared/rightsizing/recommend.ts";
 import type { Percentile, ResourceBounds } from "../../../shared/rightsizing/policy_spec.ts";
 import type { Kill, RightsizingRule, RuleRun } from "./rule.ts";
 import { samplesDistribution } from "../../../shared/rightsizing/distribution.ts";
@@ -32,7 +25,7 @@ export interface PercentileOptions {
 const HOUR_MS = 3_600_000;
 
 /**
- * The percentile of all samples in (now − window, now] by the estimators of the recommendation. Kills
+ * The percentile of all samples in (now − window, now] by the estimate of the recommendation. Kills
  * inside the window raise memory; the share of throttled samples can raise CPU.
  */
 export function percentileRule(name: string, options: PercentileOptions): RightsizingRule {
@@ -49,8 +42,14 @@ interface SeenSample {
   readonly throttled: boolean;
 }
 
-function beginPercentile(resource: ResourceName, options: PercentileOptions): RuleRun {
-  const { windowMs, minSamples = 10 } = options;
+const UNBOUNDED: ResourceBounds = { min: 0, max: Infinity };
+
+function beginPercentile(
+  resource: ResourceName,
+  { minSamples = 10, bounds = UNBOUNDED, correctsThrottling, ...options }: PercentileOptions,
+): RuleRun {
+  const { windowMs } = options;
+  const rule = { ...options, bounds: { cpu: bounds, memory: bounds } };
   const samples: SeenSample[] = [];
   const kills: Kill[] = [];
   let oldest = 0;
@@ -67,34 +66,14 @@ function beginPercentile(resource: ResourceName, options: PercentileOptions): Ru
         newestMs: inWindow.at(-1)?.atMs ?? atMs,
       });
       if (usage.count < Math.max(1, minSamples)) return undefined;
-      const estimate = estimator(resource, {
-        ...options,
-        kills: kills.filter((kill) => kill.atMs > atMs - windowMs),
-        throttled: inWindow.filter(({ throttled }) => throttled).length / inWindow.length,
-      });
-      return { value: estimate(usage).amount, peak: usage.max };
+      const oomKills = kills.filter((kill) => kill.atMs > atMs - windowMs)
+        .map(({ limit }) => ({ hadBytes: limit }));
+      const share = inWindow.filter(({ throttled }) => throttled).length / inWindow.length;
+      const corrections = { oomKills, ...(correctsThrottling && { throttling: { share } }) };
+      const { amount } = estimateRequest(usage, { resource, rule, corrections });
+      return { value: amount, peak: usage.max };
     },
   };
-}
-
-/** The recommendation's own chain, with what only a back-test tries in it. */
-function estimator(
-  resource: ResourceName,
-  { percentile, safetyFactor, windowMs, bounds, correctsThrottling, kills, throttled }:
-    & PercentileOptions
-    & {
-      readonly kills: readonly Kill[];
-      /** Share of the samples, 0 to 1. */
-      readonly throttled: number;
-    },
-): Estimator {
-  const plain = percentileOf({ resource, percentile, windowMs });
-  const base = correctsThrottling && resource === "cpu"
-    ? withThrottling(plain, { share: throttled })
-    : plain;
-  const times = withSafetyFactor(base, { resource, factor: safetyFactor });
-  const raised = withOOMRaise(times, kills.map(({ limit }) => ({ hadBytes: limit })));
-  return bounds === undefined ? raised : withBounds(raised, { resource, bounds });
 }
 
 /** `24 h`, `7 d`. */

@@ -16,7 +16,7 @@ import { vpaRule } from "./vpa_rule.ts";
 /** How all of them are played. */
 export type PlayRulesOptions = Omit<ReplayOptions, "guard">;
 
-/** What a rule did on a history. */
+/** The judgement of a rule on a history. */
 export interface RuleOnSeries {
   readonly label: string;
   readonly judgement: Judgement;
@@ -28,7 +28,7 @@ export interface SeriesResult {
   readonly rules: readonly RuleOnSeries[];
 }
 
-/** Of days of all series: half of them, nine in ten and 99 of 100 are at most this. */
+/** Quantiles over days of all series: half of them, nine in ten and 99 of 100 are at most this. */
 export interface DayQuantiles {
   readonly p50: number;
   readonly p90: number;

@@ -1,5 +1,5 @@
 /**
- * What a policy would have done over a history.
+ * Replays of a policy over a history.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export interface PolicyReplay {
 }
 
 const DAY_MS = 86_400_000;
-/** Of a short history, so that something is left to judge. */
+/** Share of a short history that is not judged, so that something is left to judge. */
 const WARM_UP_SHARE = 1 / 4;
 
 /**

@@ -37,7 +37,7 @@ export interface ReplayStep {
   readonly kills: readonly Kill[];
 }
 
-/** What a rule did. */
+/** The steps of a rule. */
 export interface RuleReplay {
   readonly history: UsageHistory;
   readonly limitFactor?: number;
@@ -81,7 +81,7 @@ class Replay {
   readonly #options: ReplayOptions;
   readonly #run: RuleRun;
   #standing: Standing | undefined;
-  /** What was set when memory was killed last, until usage is below the limit again. */
+  /** The value at the last OOM kill, until usage is below the limit again. */
   #killedAt: number | undefined;
   /** The next sample. */
   #next = 0;

@@ -89,7 +89,7 @@ pure("replayRule() asks the guard before a change, with the age of what is set",
   };
   const { steps } = play(history(minutes(240, 50)), { rule, guard });
   assert.deepEqual(steps.map(({ inForce }) => inForce), [100, 100, 200, 200]);
-  // What is set already is no change to ask about.
+  // The guard is not asked about a value that is set already.
   assert.deepEqual(asked, [HOUR_MS, 2 * HOUR_MS]);
 });
 
@@ -227,7 +227,7 @@ interface Scene {
   readonly limitFactor?: number;
 }
 
-/** What is set from which sample on; `changed` from the second on. */
+/** Values, each with the first sample at which it is set; `changed` from the second on. */
 function judged(
   { values, atMin = values.map((_, index) => index), limitFactor }: Scene,
   set: readonly (readonly [first: number, inForce: number])[],

@@ -9,7 +9,7 @@ import type { ResourceName } from "../../../shared/api/pod.ts";
 /** Units everywhere: ms; millicores or bytes. */
 export interface UsageSample {
   readonly atMs: number;
-  /** What was seen: no more than the limit, where there is one. */
+  /** Measured usage: no more than the limit, where there is one. */
   readonly usage: number;
   /** The request at that time; absent before the first. */
   readonly inForce?: number;
@@ -24,7 +24,7 @@ export interface Kill {
   readonly limit: number;
 }
 
-/** What a rule would set. */
+/** A value that a rule would set. */
 export interface Proposal {
   readonly value: number;
   /** Where it takes what is set for good enough, for an updater that asks. */

@@ -1,5 +1,5 @@
 /**
- * What one container used of one resource over days, sample by sample, gaps and all.
+ * Usage of one resource by one container over days, sample by sample, gaps and all.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { guessTraceFormat, parseTimedValues, type TraceFormat } from "../trace.t
 export interface UsageHistory {
   readonly name: string;
   readonly resource: ResourceName;
-  /** What one sample stands for, ms: the distance that is most frequent, the shortest of equals. */
+  /** Time that a sample stands for, ms: the distance that is most frequent, the shortest of equals. */
   readonly stepMs: number;
   /** Times of the samples, ms, growing; where they are further apart than a step, nothing is known. */
   readonly atMs: Float64Array;

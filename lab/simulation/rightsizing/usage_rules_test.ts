@@ -11,14 +11,17 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MEBIBYTE = 2 ** 20;
 
-function begin(options: Partial<PercentileOptions> = {}): RuleRun {
+function begin(
+  options: Partial<PercentileOptions> = {},
+  resource: ResourceName = "cpu",
+): RuleRun {
   return percentileRule("coallocator", {
     percentile: "P90",
     safetyFactor: 1.2,
     windowMs: DAY_MS,
     minSamples: 1,
     ...options,
-  }).begin("cpu");
+  }).begin(resource);
 }
 
 /** A sample a minute, and what is recommended after the last. */
@@ -59,7 +62,7 @@ pure("percentileRule() takes samples of (now − window, now]", () => {
 
 pure("percentileRule() stays above a limit that killed by a fifth or 100 Mi, for a window", () => {
   const after = (limit: number, atMs: number): number | undefined => {
-    const run = begin();
+    const run = begin({}, "memory");
     run.observe({ atMs: 0, usage: MEBIBYTE });
     run.killed({ atMs: 0, inForce: limit, limit });
     run.observe({ atMs: DAY_MS, usage: MEBIBYTE });

@@ -1,7 +1,7 @@
 /**
- * What Kubernetes' VerticalPodAutoscaler would recommend, written from its documentation
- * (https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler/docs) and the
- * defaults of version 1.8.1: `pkg/recommender`, `config/config.go`, `logic/recommender.go`,
+ * The recommendation of Kubernetes' VerticalPodAutoscaler, written from its documentation
+ * (https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler/docs) and the defaults
+ * of version 1.8.1: `pkg/recommender`, `config/config.go`, `logic/recommender.go`,
  * `logic/estimator.go`, `model/aggregations_config.go` and `model/container.go`.
  *
  * @module
@@ -71,7 +71,7 @@ function beginMemory(): RuleRun {
     },
     killed({ atMs, inForce }) {
       const peak = peakAt(history.see(atMs));
-      // Of earlier kills only what was set after them counts, or several would drive it too high.
+      // Only the value set after earlier kills counts, or several would drive it too high.
       const used = Math.max(inForce, peak.usage);
       peak.kill = Math.max(peak.kill, used * KILL_RATIO, used + KILL_BYTES);
     },

@@ -50,7 +50,7 @@ const anyPod: fc.Arbitrary<RivalPod> = fc
     p90Demand,
   }));
 
-/** What a pod did from one look to the next, in shares of what it could have done. */
+/** A pod's usage between two looks, in shares of the possible. */
 const anyShare = fc.oneof(
   fc.constantFrom(0, 1),
   fc.double({ min: 0, max: 1, noNaN: true }),

@@ -24,7 +24,7 @@ const LARGEST_STEP = 1.5;
 /** The kubelet's smallest step of a limit, millicores: less is no change. */
 const LEAST_CHANGE = 10;
 
-/** What is remembered of a pod. */
+/** The state of a pod. */
 interface Memory {
   /** Smoothed throttling, 0 to 1. */
   throttling: number;

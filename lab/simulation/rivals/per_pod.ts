@@ -1,6 +1,6 @@
 /**
- * What happened to pods between two looks of an algorithm, and algorithms that decide for each pod by
- * itself.
+ * Usage and throttling of pods between two looks of an algorithm, and algorithms that decide for each
+ * pod by itself.
  *
  * @module
  */

@@ -21,7 +21,7 @@ export interface RivalReading {
   readonly limit: number;
 }
 
-/** What an algorithm knows of a pod from the start. Millicores; the weight has no unit. */
+/** Settings of a pod that an algorithm has from the start. Millicores; the weight has no unit. */
 export interface RivalPod {
   readonly request: number;
   /** The original limit; every scene begins with it. */
@@ -41,7 +41,7 @@ export interface RivalPod {
 export interface RivalNode {
   /** CPU of the node. */
   readonly cpu: number;
-  /** What of it limits may share. */
+  /** The part of it that limits may share. */
   readonly capacity: number;
 }
 

@@ -10,7 +10,7 @@ import { vpaRule } from "../rightsizing/vpa_rule.ts";
 import { perPod, type PodRule } from "./per_pod.ts";
 import type { Rival, RivalPod } from "./rival.ts";
 
-/** What a VPA does with limits, and when it acts. */
+/** The VPA's treatment of limits, and the times at which it acts. */
 export interface VpaOptions {
   /**
    * `ratio`: the limit keeps its ratio to the request, which the VPA sets. `target`: the request

@@ -1,5 +1,5 @@
 /**
- * What set a pod's bounds, and which bounds hold a limit or set its ceiling.
+ * Reasons that set a pod's bounds, and which bounds hold a limit or set its ceiling.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Reason } from "./reason.ts";
 
 const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off';
 
-/** What set floor, ceiling or hold of a container; written by the controller. */
+/** Reasons that set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
   BurstFactor: {
     quiet: true,

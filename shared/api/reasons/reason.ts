@@ -8,7 +8,7 @@
 export interface Reason {
   /** A sentence. */
   readonly means: string;
-  /** What a person can do about it, or why there is nothing to do. */
+  /** A remedy by a person, or why there is nothing to do. */
   readonly remedy: string;
   /** Present for a failure that an administrator should see: the phase of a status with it is `Failed`. */
   readonly fails?: true;

@@ -33,8 +33,8 @@ export function setsCPU(
 }
 
 /**
- * What sets the resource of one of the containers, in a sentence; undefined: nothing. The policies for
- * memory are not read, so any VPA in a mode other than `Off` sets it.
+ * The VPA that sets the resource of one of the containers, in a sentence; undefined: none. The policies
+ * for memory are not read, so any VPA in a mode other than `Off` sets it.
  */
 export function vpaConflict(
   verticalAutoscalers: readonly VerticalPodAutoscaler[],
@@ -69,8 +69,8 @@ export function heedsAutoscaler({ pod, workload, autoscaler }: {
 }
 
 /**
- * What of the resource's usage an HPA divides by the request. With another request it would see another
- * utilization for the same load, and scale.
+ * The HPA's targets for the resource's usage divided by the request. With another request it would see
+ * another utilization for the same load, and scale.
  */
 export function dividedByRequest(
   { cpuTargets, memoryTargets = [] }: HorizontalPodAutoscaler,

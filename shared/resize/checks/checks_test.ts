@@ -276,7 +276,7 @@ table("decide() clamps into LimitRanges, or holds where that is not enough", [
   [{ limitRange: cpuRanges({ max: 300 }) }, `app 300; ${HELD}`],
   [{ limitRange: cpuRanges({}, { ratio: 3 }) }, `app 300; ${HELD}`],
   [{ limitRange: cpuRanges({ min: 150 }) }, HELD],
-  // What it asks of requests alone, or of the pod, a sibling without a limit meets.
+  // Its rules for requests alone, or for the pod, are met by a sibling without a limit.
   [{ ...siblings, limitRange: cpuRanges({ ratio: 4 }) }, HELD],
   [{ ...siblings, limitRange: cpuRanges({}, { ratio: 4 }) }, "app 400"],
   // An init container counts as the pod where it is more.

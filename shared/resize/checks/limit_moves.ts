@@ -55,7 +55,7 @@ export function outsideBounds(
     : { verdict: "clamp", message, wanted: limitsWanted(pod, clamped) };
 }
 
-/** What the limit may become; a hold takes precedence over floor and ceiling. */
+/** Bounds of the next limit; a hold takes precedence over floor and ceiling. */
 function rangeOf(
   { held, floor, ceiling }: ContainerBounds,
   present: number | undefined,

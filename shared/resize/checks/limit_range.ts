@@ -4,7 +4,7 @@
  * @module
  */
 import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
-import type { Pod, PodContainer } from "../../api/pod.ts";
+import type { Pod, PodContainer, ResourceName, Resources } from "../../api/pod.ts";
 import { defined } from "../../defined.ts";
 import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
@@ -66,6 +66,23 @@ function tightest(
 export function largestLimit({ max, ratio }: AmountRange, request: number): number {
   // Without a request the ratio can't be computed, and the server refuses whatever the limit is.
   return ratio === Infinity ? max : Math.min(max, Math.floor(ratio * request));
+}
+
+/**
+ * The largest sum that the range of pods allows on this side, beside the pod's requests. Infinity where the
+ * pod has an amount of its own as a whole: that counts then, and no container's value changes it.
+ */
+export function largestTotal(
+  pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,
+  { range, resource, side }: {
+    readonly range: AmountRange;
+    readonly resource: ResourceName;
+    readonly side: keyof Resources;
+  },
+): number {
+  if (pod.podLevel?.[side][resource] !== undefined) return Infinity;
+  if (side === "requests") return range.max;
+  return largestLimit(range, podTotal(pod, ({ requests }) => requests[resource]) ?? 0);
 }
 
 /**
@@ -137,16 +154,13 @@ function fitPod(wanted: WantedResources, { ranges, subject, step }: {
     const range = ranges[resource]?.pod;
     if (range === undefined) continue;
     for (const side of RESOURCE_SIDES) {
-      // What the pod has as a whole is what counts then, and no container's value changes it.
-      if (subject.podLevel?.[side][resource] !== undefined) continue;
       const base = (container: string): number =>
         subject.containers.find(({ name }) => name === container)?.[side][resource] ?? 0;
       for (const index of podPhases(subject).keys()) {
         const after = subjectWanted(subject, fitting);
         const phase = podPhases(after)[index] ?? [];
-        const request = podTotal(after, ({ requests }) => requests[resource]) ?? 0;
-        const most = side === "requests" ? range.max : largestLimit(range, request);
-        const excess = sumOf(phase, (one) => one[side][resource]) - most;
+        const excess = sumOf(phase, (one) => one[side][resource]) -
+          largestTotal(after, { range, resource, side });
         fitting = cutRaises(fitting, { resource, side, base, excess, step, among: phase });
       }
     }
@@ -222,9 +236,9 @@ function rangeProblem(
 }
 
 /**
- * What any resize would let the server write into the pod: it writes a LimitRange's defaults, whatever is
- * asked for, into all containers and init containers of a pod that is older than the LimitRange, and the
- * API lets nothing remove a request or limit. Undefined where that is nothing.
+ * The defaults that any resize would let the server write into the pod: it writes those of a
+ * LimitRange, whatever is asked for, into all containers and init containers of a pod that is older
+ * than the LimitRange, and the API lets nothing remove a request or limit. Undefined without any.
  */
 export function defaultsProblem(
   pod: Pick<Pod, "containers" | "initContainers">,

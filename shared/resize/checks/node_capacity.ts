@@ -8,7 +8,7 @@ import type { PodContainer, ResourceName } from "../../api/pod.ts";
 import { podTotal, RESOURCE_NAMES } from "../inputs/resources.ts";
 import type { Subject } from "../inputs/subject.ts";
 
-/** What is known of a node; what it has for pods is absent or 0 where it is not known. */
+/** The known part of a node; unknown allocatable resources are absent or 0. */
 export type KnownNode =
   & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
   & Partial<Pick<Node, "allocatableCPU">>;
@@ -16,13 +16,13 @@ export type KnownNode =
 /** A resource that is short: millicores or bytes. */
 export interface NodeShortage {
   readonly resource: ResourceName;
-  /** What the node has for all its pods. */
+  /** The allocatable amount of the node. */
   readonly most: number;
-  /** What the pod requests, more than that. */
+  /** The pod's request, which is more than that. */
   readonly total: number;
 }
 
-/** What the node has less of than the pod requests; what is not known is enough. */
+/** Resources that the node has less of than the pod requests; an unknown amount is enough. */
 export function nodeShortages(
   pod: Pick<Subject, "containers" | "initContainers" | "podLevel">,
   node: Pick<KnownNode, "allocatableCPU" | "allocatableMemory"> | undefined,

@@ -1,10 +1,10 @@
 /**
  * Check: which pods can never be resized, by what pod and node report of themselves.
  *
- * What is here is true of a whole pod for as long as it lives, so such pods take no part at all
- * (`scope.ts`) and get no allocation. What only a server or a kubelet can know is not guessed:
- * pod-level resources, which some servers resize and others do not, and static CPU managers are seen
- * by the answer, as a reason and a back-off.
+ * These rules hold for a whole pod for as long as it lives, so such pods take no part at all
+ * (`scope.ts`) and get no allocation. Facts that only a server or a kubelet can know are not guessed:
+ * pod-level resources, which some servers resize and others do not, and static CPU managers are seen by
+ * the answer, as a reason and a back-off.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const MIRROR = "kubernetes.io/config.mirror";
 /** Where the kubelet has a pod from: `api`, or a file or an address for a static one. */
 const SOURCE = "kubernetes.io/config.source";
 
-/** What speaks against a resize of the pod for good, as a message; `false` or undefined: nothing. */
+/** A rule against a resize of the pod for good, with a message; `false` or undefined: it does not hold. */
 export type PlatformRule = (facts: Pick<PodFacts, "pod" | "node">) => string | false | undefined;
 
 /** By reason, in the order in which they are asked. */

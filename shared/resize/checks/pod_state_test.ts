@@ -27,7 +27,7 @@ table("decide() reports what the kubelet reports, rounded or not, and locks no p
   [asked(400, 200, ERROR), "AlreadyThere ResizeError"],
   [asked(900, 200, condition("Infeasible")), "app 400"],
   [asked(900, 200, ERROR), "app 400"],
-  // What the kubelet said of an older resize says nothing.
+  // The kubelet's condition for an older resize counts for nothing.
   [
     asked(400, 200, { ...generation, ...condition("Infeasible", { observedGeneration: 3 }) }),
     "AlreadyThere ResizeInfeasible",

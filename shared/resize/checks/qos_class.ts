@@ -58,7 +58,8 @@ export function keepClass(
   return { wanted: kept, cuts };
 }
 
-function classWith(subject: Subject, wanted: WantedResources): QOSClass {
+/** The class that the subject would have with the wanted values. */
+export function classWith(subject: Subject, wanted: WantedResources): QOSClass {
   return qosClassOfPod(subjectWanted(subject, wanted));
 }
 

@@ -40,7 +40,7 @@ export function capRequests(
   );
 }
 
-/** What pod-level resources have against the values: they bound the sum of requests, and each limit. */
+/** The problem of the values with pod-level resources, which bound the sum of requests, and each limit. */
 export function podLevelProblem(subject: Subject, wanted: WantedResources): string | undefined {
   const { podLevel, name } = subject;
   if (podLevel === undefined) return undefined;

@@ -7,10 +7,10 @@ import type { QuotaScope, ResourceQuota } from "../../api/namespace.ts";
 import type { Pod, ResourceName, Resources } from "../../api/pod.ts";
 import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
-import { formatAmount, sumOf, type WantedResources } from "../inputs/resources.ts";
-import { containersWanted, type Subject } from "../inputs/subject.ts";
+import { formatAmount, type WantedResources } from "../inputs/resources.ts";
+import { netChange, type Subject } from "../inputs/subject.ts";
 
-/** What scopes look at. */
+/** The members of a pod that scopes match. */
 export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;
 
 /**
@@ -60,7 +60,7 @@ function takesClass(
   }
 }
 
-/** What a ResourceQuota leaves of one of its bounds. */
+/** The room that a ResourceQuota leaves in one of its bounds. */
 export interface QuotaRoom {
   /** Name of the ResourceQuota; absent where it is not known. */
   readonly name?: string | undefined;
@@ -89,7 +89,10 @@ export function quotaVerdict(
   let fitting = wanted;
   for (const quota of quotas) {
     const { name, resource, of: side } = quota;
-    const net = netOf(subjects, { wanted: fitting, quota });
+    const net = subjects.reduce(
+      (sum, one) => sum + one.count * netChange(one, fitting, { resource, side }),
+      0,
+    );
     const room = Math.max(0, quota.room);
     if (net <= room) continue;
     const base = (container: string): number =>
@@ -109,18 +112,4 @@ export function quotaVerdict(
   if (problems.length === 0) return undefined;
   const message = problems.join("; ");
   return { verdict: "clamp", reason: "QuotaExceeded", message, wanted: fitting };
-}
-
-/** Σ of raises less Σ of decreases over all pods. */
-function netOf(
-  subjects: readonly Subject[],
-  { wanted, quota: { resource, of } }: {
-    readonly wanted: WantedResources;
-    readonly quota: QuotaRoom;
-  },
-): number {
-  return subjects.reduce((sum, subject) => {
-    const after = sumOf(containersWanted(subject, wanted), (one) => one[of][resource]);
-    return sum + subject.count * (after - sumOf(subject.containers, (one) => one[of][resource]));
-  }, 0);
 }

@@ -13,7 +13,7 @@ export interface Disruption extends PairEntry {
   readonly message: string;
 }
 
-/** What the rule is asked about. */
+/** The input of the rule. */
 export interface DisruptionsAsked {
   /** Pods that run. */
   readonly subjects: readonly Subject[];

@@ -3,16 +3,8 @@
  *
  * @module
  */
-import type { Pod, ResourceName, Resources } from "../../api/pod.ts";
+import type { ResourceName, Resources } from "../../api/pod.ts";
 import { pair, pairsOf, wantedOf, type WantedResources } from "./resources.ts";
-
-/** How far wanted limits are from those in the pod's spec, millicores: Σ of raises less Σ of decreases. */
-export function netChange(pod: Pod, wanted: WantedResources): number {
-  return pod.containers.reduce(
-    (sum, { name, limits: { cpu = 0 } }) => sum + (wanted.get(name)?.limits.cpu ?? cpu) - cpu,
-    0,
-  );
-}
 
 /**
  * The wanted values with each raise above its base cut by the same share, rounded down, so that their

@@ -36,7 +36,7 @@ export function qosClassOfPod(
   return qosClassOf(podLevel === undefined ? [...containers, ...initContainers] : [podLevel]);
 }
 
-/** What decides whether a pod's requests move. */
+/** The members that decide whether a pod's requests move. */
 export type RequestMover = Pick<Pod, "qosClass" | "podLevel">;
 
 /**

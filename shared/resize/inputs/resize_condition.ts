@@ -1,5 +1,5 @@
 /**
- * What the kubelet reports of a resize that is not in force yet.
+ * The kubelet's report on a resize that is not in force yet.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the checks of a pod's resize look at.
+ * The input of the checks of a pod's resize.
  *
  * @module
  */
@@ -28,13 +28,13 @@ export interface AmountRanges {
   readonly pod: AmountRange;
 }
 
-/** What the LimitRanges of a namespace come to. */
+/** The combined LimitRanges of a namespace. */
 export interface ResourceRanges {
   readonly cpu?: AmountRanges;
   readonly memory?: AmountRanges;
   /**
-   * What the server writes at each resize into every container that lacks it, as `limits.<resource>`
-   * and `requests.<resource>`; absent: nothing.
+   * Defaults that the server writes at each resize into every container that lacks them, as
+   * `limits.<resource>` and `requests.<resource>`; absent: none.
    */
   readonly defaults?: readonly string[];
 }
@@ -45,18 +45,18 @@ export interface OutOfScope {
   readonly message: string;
 }
 
-/** What the API reports of a pod and of what bounds it, whatever wants to change it. */
+/** A pod and its bounds by the API, whatever wants to change it. */
 export interface PodFacts {
   readonly pod: Pod;
   /** The pod's; where it is not known, its pods are given the benefit of the doubt. */
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
-  /** What the LimitRanges of the namespace come to; absent when nothing. */
+  /** The combined LimitRanges of the namespace; absent without any. */
   readonly limitRange?: ResourceRanges | undefined;
-  /** What the namespace's quotas leave for this pod's raise, and the one that leaves no more. */
+  /** Room in the namespace's quotas for this pod's raise, and the quota that leaves no more. */
   readonly quotaRoom?: { readonly millicores: number; readonly quota?: string } | undefined;
 }
 
-/** What the controller knows of a claim beside that, read before the first check runs. */
+/** The controller's facts on a claim beside those, read before the first check runs. */
 export interface ClaimFacts extends PodFacts {
   readonly allocation: PodAllocation;
   /** True where the limits are this product's and the original ones are not on record. */
@@ -73,7 +73,7 @@ export interface ClaimFacts extends PodFacts {
   readonly backOffMs?: number | undefined;
 }
 
-/** What a check of a pod's resize answers. */
+/** The verdict of a check of a pod's resize. */
 export type PodVerdict = Verdict<EnforcementReason>;
 
 /**

@@ -27,9 +27,9 @@ export type PairSide = keyof ResourcePair;
 export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
 
 /**
- * What is wanted, by container; a value that is absent is left alone. A check that holds a resource of a
- * container takes out request and limit: they have been made for each other, and those that are there
- * are valid.
+ * Wanted requests and limits, by container; a value that is absent is left alone. A check that holds a
+ * resource of a container takes out request and limit: they have been made for each other, and those
+ * that are there are valid.
  */
 export type WantedResources = ReadonlyMap<string, Resources>;
 
@@ -39,7 +39,7 @@ export const RESOURCE_SIDES: readonly (keyof Resources)[] = ["requests", "limits
 /** Both resources, in the order of messages. */
 export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
 
-/** Of each resource for which there is something. */
+/** Values by resource, for each that has one. */
 export function byResource<T>(
   of: (resource: ResourceName) => T | undefined,
 ): Readonly<Partial<Record<ResourceName, T>>> {
@@ -116,7 +116,7 @@ export function wantedOf(entries: readonly PairEntry[]): WantedResources {
   return wanted;
 }
 
-/** What differs between two states of the same values: `app cpu request 300m to 250m`. */
+/** Differences between two states of the same values: `app cpu request 300m to 250m`. */
 export function describeCut(before: WantedResources, after: WantedResources): string {
   return pairsOf(before).flatMap(({ container, resource, pair: old }) =>
     PAIR_SIDES.flatMap((side) => {
@@ -160,7 +160,9 @@ export function podPhases(
 }
 
 /** One of the amounts of a container or pod, for instance its CPU limit. */
-export type AmountOf = (resources: Resources) => number | undefined;
+export type AmountOf = (
+  resources: Resources & Partial<Pick<PodContainer, "applied">>,
+) => number | undefined;
 
 /** Σ of those that have a value. */
 export function sumOf(containers: readonly Resources[], amountOf: AmountOf): number {
@@ -168,8 +170,8 @@ export function sumOf(containers: readonly Resources[], amountOf: AmountOf): num
 }
 
 /**
- * The pod's total, millicores or bytes; undefined where no container has a value. What the pod says as a whole
- * stands for it.
+ * The pod's total, millicores or bytes; undefined where no container has a value. A pod-level value
+ * takes its place.
  */
 export function podTotal(
   pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,

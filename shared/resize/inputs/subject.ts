@@ -8,6 +8,7 @@ import {
   type PodContainer,
   type QOSClass,
   type ResourceAmounts,
+  type ResourceName,
   type Resources,
   withResources,
 } from "../../api/pod.ts";
@@ -17,6 +18,7 @@ import {
   type PairEntry,
   pairOf,
   type ResourcePair,
+  sumOf,
   type WantedResources,
   withDefaultRequests,
 } from "./resources.ts";
@@ -88,6 +90,21 @@ export function containersWanted(
 /** The subject as the wanted values make it. */
 export function subjectWanted(subject: Subject, wanted: WantedResources): Subject {
   return { ...subject, containers: containersWanted(subject, wanted) };
+}
+
+/** By how much wanted values move a sum over the subject's containers: Σ of raises less Σ of decreases. */
+export function netChange(
+  subject: Subject,
+  wanted: WantedResources,
+  { resource = "cpu", side = "limits" }: {
+    /** @default {"cpu"} */
+    readonly resource?: ResourceName;
+    /** @default {"limits"} */
+    readonly side?: keyof Resources;
+  } = {},
+): number {
+  const amountOf = (one: Resources): number | undefined => one[side][resource];
+  return sumOf(containersWanted(subject, wanted), amountOf) - sumOf(subject.containers, amountOf);
 }
 
 /** Request and limit of one resource in the subject; undefined where it has no such container. */

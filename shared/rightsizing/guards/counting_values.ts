@@ -125,9 +125,9 @@ function withoutLimit(entry: PairEntry, { policy: { updateStrategy } }: Counting
 }
 
 /**
- * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
- * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the
- * bounds may be all that a quota has left room for.
+ * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to
+ * where it would kill, as of running pods, nor to where the next peak would lift it again. A value
+ * below the bounds may be all that a quota has left room for.
  */
 function withinBounds(
   entry: PairEntry,
@@ -154,9 +154,9 @@ function aboveMemoryPeak(
 }
 
 /**
- * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards of
- * the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. What is
- * left of a quota is there for all of the pod, not for the raise alone.
+ * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards
+ * of the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. The
+ * room in a quota is there for all of the pod, not for the raise alone.
  */
 function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {

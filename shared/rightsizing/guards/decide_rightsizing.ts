@@ -49,7 +49,7 @@ import { recentlyEdited, takenBack } from "./template_changes.ts";
 
 /** A guard, and where else it is asked. */
 export interface GuardRow extends Guard {
-  /** What is asked instead about pods that are to have what is in force; null: nothing. */
+  /** The check in its place for pods that are to have the values in force; null: none. */
   readonly inForce?: Guard["check"] | null;
   /** True where it is asked about a pod that is created. */
   readonly newPods?: true;
@@ -98,13 +98,13 @@ export const STRAGGLER_CHAIN: readonly Guard[] = [
 /** Those that apply to a pod before it is created. */
 export const NEW_POD_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN.filter(({ newPods }) => newPods);
 
-/** What a guard has cut, or reports. */
+/** A cut or note of a guard. */
 export type GuardReport = Report<RightsizingReason>;
 
-/** What the guards came to. */
+/** The guards' decision. */
 export type RightsizingDecision =
   & {
-    /** What was cut and reported on the way, each once. */
+    /** Cuts and notes on the way, each once. */
     readonly clamps: readonly GuardReport[];
   }
   & (

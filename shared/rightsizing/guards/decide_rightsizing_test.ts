@@ -199,7 +199,7 @@ interface Choice {
   readonly max: number;
 }
 
-/** What becomes of the pair, in Mi as all values. */
+/** The pair after the lift, in Mi as all values. */
 function lifted(
   { request, limit }: ResourcePair,
   { peak, own, percent, max }: Choice,

@@ -18,7 +18,7 @@ import type { PolicySpec } from "../policy_spec.ts";
 import { methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 
-/** What there must be above the recent peak, percent of it. */
+/** The least margin above the recent peak, percent of it. */
 const MARGIN_PERCENT = 15;
 
 /** A step of a policy that has no threshold, or hardly any, percent: values would follow each byte. */
@@ -84,11 +84,11 @@ function withoutUnsafe(
 export function safeMemory(
   asked: ResourcePair,
   { present, peak, thresholdPercent }: {
-    /** What containers have now, one at least. */
+    /** The containers' present values, one at least. */
     readonly present: readonly ResourcePair[];
     /** The recent one, bytes; undefined: not known. */
     readonly peak: number | undefined;
-    /** What is within two lifts by this threshold above the safe value stays. @default {nothing does} */
+    /** A value within two lifts by this threshold above the safe one stays. @default {nothing does} */
     readonly thresholdPercent?: number;
   },
 ): ResourcePair {
@@ -114,7 +114,7 @@ export function safeMemory(
   return pair(moved("request", request), moved("limit", limit));
 }
 
-/** What a container without the value has. */
+/** The effective value of a container without one. */
 const NOTHING_SAID: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
 
 /** The least memory that is safe beside this peak, bytes: computed in whole numbers. */
@@ -158,7 +158,7 @@ export function liftMemory(
   { peak, author, policy }: {
     /** The recent one, bytes; undefined: not known, then nothing is lifted. */
     readonly peak: number | undefined;
-    /** What the author has given. */
+    /** The author's values. */
     readonly author: Resources;
     readonly policy: Pick<PolicySpec, "bounds" | "updateStrategy">;
   },

@@ -76,8 +76,8 @@ function inPlaceProblem(
 }
 
 /**
- * The way that policy and platform leave open for these values; undefined: none. What can't be done in place
- * without a restart takes new pods, where allowed.
+ * The way that policy and platform leave open for these values; undefined: none. Values that can't be
+ * set in place without a restart take new pods, where allowed.
  */
 export function methodFor(
   facts: RightsizingFacts,
@@ -134,7 +134,7 @@ function inPlaceVerdict(
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
 }
 
-/** What is to be done, and what is from then on in force. */
+/** The changes to make, and the values in force from then on. */
 export interface InPlacePlan {
   readonly pods: readonly {
     readonly pod: Pod;
@@ -146,7 +146,7 @@ export interface InPlacePlan {
    * of their ceilings. Empty where the limit is patched itself.
    */
   readonly originalLimits: ReadonlyMap<string, number>;
-  /** What new pods of the workload get, by container: with it, a pod is made as the others are. */
+  /** Values of the workload's new pods, by container: with them, a pod is made as the others are. */
   readonly inForce: ReadonlyMap<string, Resources>;
 }
 

@@ -100,7 +100,7 @@ const CPU = "app cpu 150m (limit 180m)";
 const MEMORY = "app memory 96Mi (limit 112Mi)";
 const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
 
-/** What counts of the values, and of how many messages it is. */
+/** The values that count, and the number of messages. */
 function counting(choice: FactsChoice = LIMITED, inForce: ValuesInForce = ADOPTED): string {
   const { values, messages } = countingValues([inForce], rightsizingFacts(choice));
   return `${messages.length}: ${describeWanted(values)}`;

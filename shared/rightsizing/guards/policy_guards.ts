@@ -29,7 +29,7 @@ export function samplesLacking(
   wanted: WantedResources,
 ): GuardVerdict {
   if (mode === "Disabled") return undefined;
-  // Of nothing there is no percentile, whatever a policy may say.
+  // Without samples there is no percentile, whatever `minSamples` is.
   const need = Math.max(1, minSamples);
   const lacking = ownContainers(workload)
     .map(({ name }) => ({ name, have: samples.get(name) ?? 0 }))
@@ -133,10 +133,10 @@ export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): 
 
 /**
  * Leaves out a resource of a container that differs by less than the policy's percentage of what is
- * there, in its request and in its limit. What is there already is left out whatever the percentage is,
- * and what is not there at all is worth having. Where values of the resource are in force, they are what
- * is there: a pod that does not have them yet is to get them, and nothing new is decided for its sake.
- * Otherwise, it is what each pod has, and what those to come will have.
+ * there, in its request and in its limit. An equal value is left out whatever the percentage is, and
+ * one that is not there at all is worth having. Where values of the resource are in force, they are
+ * what is there: a pod that does not have them yet is to get them, and nothing new is decided for its
+ * sake. Otherwise, it is what each pod has, and what those to come will have.
  */
 export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const percent = facts.policy.updateStrategy.changeThresholdPercent;

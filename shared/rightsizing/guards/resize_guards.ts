@@ -80,7 +80,7 @@ export function overQuotas(facts: RightsizingFacts, wanted: WantedResources): Gu
 /**
  * Cuts requests to what a node has for all its pods, though not below the template's: of running pods
  * their own, since a kubelet calls more infeasible and never tries again, and of those to come the
- * largest, since more would find no node. What other pods take is not counted: the kubelet waits for
+ * largest, since more would find no node. Requests of other pods are not counted: the kubelet waits for
  * that.
  *
  * A pod that lacks what is in force, on a node that has too little for it, cuts nothing: it stays as it
@@ -140,8 +140,7 @@ export function qosWouldChange(facts: RightsizingFacts, wanted: WantedResources)
 
 /**
  * Cuts each request at the limit that its container has after the change, in each pod and in new ones:
- * where limits stay, a recommendation above them can't be had. What the pod says for all its containers
- * together holds.
+ * where limits stay, a recommendation above them can't be had. A pod-level limit holds, too.
  */
 export function requestAboveLimit(
   facts: RightsizingFacts,

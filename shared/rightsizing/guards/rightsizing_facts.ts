@@ -35,7 +35,7 @@ export interface MissingPermission {
 export interface LastDenial {
   /** The engine's message. */
   readonly message: string;
-  /** What was recommended then: of other values nothing has been said. */
+  /** The denied recommendations: nothing is known of other values. */
   readonly recommendations: readonly ContainerRecommendation[];
   /** When it may be asked again, ms since 1970. */
   readonly retryAtMs: number;
@@ -88,7 +88,7 @@ export interface RightsizingFacts {
   readonly marketManages: boolean;
 }
 
-/** What a guard may answer; nothing means: go on. */
+/** The verdict of a guard; undefined: go on. */
 export type GuardVerdict = Verdict<RightsizingReason>;
 
 /** A check of rightsizing, which decides for a workload. */

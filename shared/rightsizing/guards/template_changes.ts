@@ -47,7 +47,7 @@ export interface PresentTemplate {
 
 /** A template compared with the record of the last reconcile. */
 export interface ComparedTemplate {
-  /** What the record keeps of it from now on. */
+  /** The containers that the record keeps from now on. */
   readonly template: readonly ContainerTemplate[];
   /** Values that rightsizing wrote and that the record lacks: the answer was lost, or a crash came first. */
   readonly unrecorded: WantedResources;

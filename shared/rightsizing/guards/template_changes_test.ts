@@ -202,7 +202,7 @@ pure("recentlyEdited() lowers nothing for a day after a change", () => {
       edited(1, { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS }),
       "RecentlyEdited - RecentlyEdited",
     ],
-    // What another manager has changed after rightsizing's own is left alone for a day.
+    // A value that another manager has changed after rightsizing's own is left alone for a day.
     [
       edited(23.9, { ...asks(150, 96), strategy: RECREATE, lastAppliedMs: NOW_MS - 48 * HOUR_MS }),
       "TakenBack",

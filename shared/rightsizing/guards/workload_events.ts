@@ -16,8 +16,8 @@ import type { RightsizingDecision } from "./decide_rightsizing.ts";
 /** A failure of a write. */
 export interface ApplyFailure {
   /**
-   * What to do next: leave the workload alone for this cycle, forget it, read it again and decide anew, or
-   * wait with jitter and send the same.
+   * The next step: leave the workload alone for this cycle, forget it, read it again and decide anew,
+   * or wait with jitter and send the same.
    */
   readonly next: "leave" | "forget" | "fresh" | "back-off";
   readonly reason: RightsizingReason | EnforcementReason;
@@ -25,7 +25,7 @@ export interface ApplyFailure {
   readonly message: string;
   /** For people: `patch deployments.apps in namespace shop`; of `RBACError` alone. */
   readonly permission?: string;
-  /** What the server asks for, where it does. */
+  /** The wait that the server asks for, where it does. */
   readonly retryAfterMs?: number;
 }
 

@@ -27,7 +27,7 @@ import { findProgram, folderEntries, run } from "./shell.ts";
 import { removeTraces } from "./machine_traces.ts";
 import { killPods, removeCgroups, unmountBelow } from "./cgroups.ts";
 
-/** What the inner part is given. */
+/** Input of the inner part. */
 export interface BringUpOptions {
   readonly settings: Settings;
   readonly progress: Progress;

@@ -246,7 +246,7 @@ export function cgroupMounts(mounts: readonly Mount[]): readonly string[] {
     .filter((path) => path === CGROUP_ROOT || path.startsWith(`${CGROUP_ROOT}/`));
 }
 
-/** What is mounted now. */
+/** The present mounts. */
 export async function readMounts(): Promise<readonly Mount[]> {
   return parseMounts(await Deno.readTextFile("/proc/mounts"));
 }

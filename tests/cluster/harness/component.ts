@@ -1,5 +1,5 @@
 /**
- * What runs in the cluster, in the order in which it is started.
+ * The components of the cluster, in the order in which they are started.
  *
  * @module
  */

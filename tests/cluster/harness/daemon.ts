@@ -5,7 +5,7 @@
  */
 import { run } from "./shell.ts";
 
-/** What to start. */
+/** The command of a daemon, with its log and its record. */
 export interface DaemonCommand {
   readonly command: readonly string[];
   /** Written to at its end. */
@@ -83,7 +83,7 @@ export function signal(pid: number, name: Deno.Signal): void {
   }
 }
 
-/** What the kernel reports a process, or undefined when there is none. */
+/** The kernel's data on a process, or undefined when there is none. */
 export async function processStat(pid: number): Promise<ProcessStat | undefined> {
   return parseStat(await readIfThere(`/proc/${pid}/stat`) ?? "");
 }
@@ -112,7 +112,7 @@ export interface ProcessRecord {
   readonly startTicks: number;
 }
 
-/** What `/proc/PID/stat` reports. */
+/** Fields of `/proc/PID/stat`. */
 export interface ProcessStat {
   /** `Z` and `X` are dead. */
   readonly state: string;

@@ -124,7 +124,7 @@ export async function isInside({ namespace }: Instance): Promise<boolean> {
 /** Makes the namespace with the node's address, when it is not there or only in part. */
 export async function makeNamespace(instance: Instance): Promise<void> {
   if (await namespaceExists(instance)) {
-    // What is running must not lose its network, whatever was done to that.
+    // Running processes must not lose their network, whatever was done to that.
     if (await isComplete(instance) || (await processesInside(instance)).length > 0) return;
   }
   await deleteNamespace(instance);

@@ -49,7 +49,7 @@ function withPods(
   });
 }
 
-/** What is below a folder, without what precedes `kubepods`. */
+/** The paths below a folder, without the part before `kubepods`. */
 async function left(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { name } of Deno.readDir(folder)) {
@@ -146,7 +146,7 @@ Deno.test("lockFile() is held by one alone, also when the one before removed the
     await first.remove();
     first[Symbol.dispose]();
     using _held = await second;
-    // What is held is the file that the next run opens.
+    // The locked file is the one that the next run opens.
     assert.equal(await Deno.readTextFile(path), `${Deno.pid}\n`);
   });
 });

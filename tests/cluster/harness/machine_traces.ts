@@ -1,6 +1,6 @@
 /**
- * What a cluster changes on the machine outside its own folder, noted before it starts, so that it
- * can be undone.
+ * Changes that a cluster makes on the machine outside its own folder, noted before it starts, so that
+ * they can be undone.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { folderEntries, run } from "./shell.ts";
 import type { Instance } from "./instance.ts";
 import { networkName } from "./node_files.ts";
 
-/** What was there before. */
+/** The machine's state before the cluster. */
 export interface MachineTraces {
   /** Values by path under `/proc/sys`. */
   readonly settings: Readonly<Record<string, string>>;
   /** Folders that were not there. */
   readonly absent: readonly string[];
-  /** What the root of cgroup v2 passed on; undefined where there is none. */
+  /** Controllers that the root of cgroup v2 passed on; undefined where there is none. */
   readonly controllers?: readonly string[];
 }
 
@@ -49,7 +49,7 @@ const FOLDERS: readonly string[] = [
 ];
 
 /**
- * What our kubelet leaves in folders that may not be its own, by folder. Its registry of device
+ * Sockets that our kubelet leaves in folders that may not be its own, by folder. Its registry of device
  * plugins has a fixed path; nothing else of it is outside of its own folder, as no devices are used.
  */
 const SOCKETS: Readonly<Record<string, string>> = {
@@ -132,7 +132,7 @@ async function removeLinks(folder: string, { directory }: Instance): Promise<voi
 }
 
 /**
- * What the pod network remembers of pods: `NETWORK-CONTAINER-DEVICE`, and under a name that all
+ * Removes the pod network's results for pods: `NETWORK-CONTAINER-DEVICE`, and under a name that all
  * networks share, the same containers' loopback devices.
  */
 async function removeNetworkResults({ name }: Instance): Promise<void> {

@@ -204,7 +204,7 @@ function again(instance: Instance, args: readonly string[]): Promise<number> {
   return runForeground(inNamespace(instance, [...self, ...args]), NO_PROXY);
 }
 
-/** What is asked for, or a text and an exit code at once. */
+/** The action and its flags, or a text and an exit code at once. */
 export type Command =
   | {
     readonly action: "up";

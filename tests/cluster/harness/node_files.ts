@@ -7,7 +7,7 @@
 import { type Instance, NETWORK } from "./instance.ts";
 import { run } from "./shell.ts";
 
-/** What the machine or the user decides. */
+/** Options of the machine or the user. */
 export interface NodeOptions {
   /** `static` gives whole CPUs to Guaranteed pods, with a resize that is then Infeasible. */
   readonly cpuManager: "none" | "static";
@@ -130,7 +130,7 @@ function kubeletConfig(
     podLogsDir: `${directory}/pod-logs`,
     volumePluginDir: `${directory}/volume-plugins`,
     maxPods: 300,
-    // What was imported can't be pulled again: neither a full disk nor age may remove it.
+    // Imported images can't be pulled again: neither a full disk nor age may remove them.
     imageGCHighThresholdPercent: 100,
     cpuCFSQuota: cpuQuota === "on",
     evictionHard: { "memory.available": "100Mi" },

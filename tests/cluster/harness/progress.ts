@@ -1,5 +1,5 @@
 /**
- * What a run waits for, and the locks that it waits for.
+ * Progress of a run's waits, and the locks that it waits for.
  *
  * @module
  */

@@ -69,7 +69,7 @@ export async function stopComponent(instance: Instance, name: ComponentName): Pr
   return true;
 }
 
-/** What to wait for. */
+/** A condition to wait for. */
 export interface Awaited {
   readonly about: string;
   /** Undefined when it is so, otherwise the reason why not. */
@@ -113,7 +113,7 @@ async function logTail(instance: Instance, name: ComponentName): Promise<string>
   ].join("\n");
 }
 
-/** What {@linkcode waitForComponent} needs for a component's own probe. */
+/** The input of {@linkcode waitForComponent} for a component's own probe. */
 export function awaited(
   instance: Instance,
   name: ComponentName,

@@ -73,7 +73,7 @@ export async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-/** What shells report for a program that a signal ended, beyond the signal's number. */
+/** Exit code that shells report for a program that a signal ended, beyond the signal's number. */
 const SIGNALLED = 128;
 
 /** Runs a program; resolves with its exit code. SIGTERM and SIGINT are the program's to answer. */

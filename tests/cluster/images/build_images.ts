@@ -30,7 +30,7 @@ export interface BuiltImage {
   /** The archive. */
   readonly path: string;
   readonly bytes: number;
-  /** Of the program's own script. */
+  /** Bytes of the program's own script. */
   readonly scriptBytes: number;
 }
 

@@ -7,7 +7,7 @@ import { permissionFlags, type PermissionSet } from "../../../tools/build/permis
 import { type Program, PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 import { type Bytes, imageArchive, type TarEntry } from "../harness/install/image_archive.ts";
 
-/** What goes into the image. */
+/** The contents of the image. */
 export interface ProgramImageParts {
   /** Repository and tag. */
   readonly name: string;
@@ -19,7 +19,7 @@ export interface ProgramImageParts {
   readonly architecture: "amd64" | "arm64";
 }
 
-/** What starts the program: nothing is fetched, looked up or cached, and nothing is asked. */
+/** The command that starts the program: it fetches, looks up and caches nothing, and never prompts. */
 export function programEntrypoint(program: Program, permissions: PermissionSet): string[] {
   return [
     DENO_PATH,

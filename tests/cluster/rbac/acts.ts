@@ -1,7 +1,7 @@
 /**
- * What the programs do with each of their rights, by the product's own adapters. The objects need not
- * exist: the server asks RBAC before it looks for them. What the adapters' requests bring about is
- * tested by their contract suites.
+ * The programs' acts by each of their rights, by the product's own adapters. The objects need not
+ * exist: the server asks RBAC before it looks for them. Contract suites test the effects of the
+ * adapters' requests.
  *
  * @module
  */
@@ -80,7 +80,7 @@ import { until } from "../scene/until.ts";
 /** Uses the right, in this namespace; what is not there may be an `ApiError`. */
 export type Perform = (connection: KubeConnection, namespace: string) => Promise<unknown>;
 
-/** What is done with each right, which is written as `accessRuleText()` does. */
+/** An act for each right, which is written as `accessRuleText()` does. */
 export type RoleActs = Readonly<Record<string, Perform>>;
 
 type Source = (connection: KubeConnection, namespace: string) => ListWatch<ApiObject>;
@@ -124,7 +124,7 @@ function followAll(kinds: Readonly<Record<string, Source>>): RoleActs {
   return merged(Object.entries(kinds), ([rights, source]) => follow(rights, source));
 }
 
-/** Of a node of its own, as acts run beside each other; it is not there, but to its link. */
+/** The link of a node of its own, as acts run beside each other; it is not there, but to its link. */
 function link(connection: KubeConnection, namespace: string): ReturnType<typeof createNodeLink> {
   const nodeName = `rbac-${crypto.randomUUID()}`;
   const node = { metadata: { name: nodeName, uid: UID, resourceVersion: "1" } };
@@ -307,7 +307,7 @@ function vpaIn(namespace: string) {
   ]);
 }
 
-/** What the component rightsizing adds. */
+/** Acts that the component rightsizing adds. */
 export const RIGHTSIZING_ACTS: RoleActs = {
   ...followAll({
     [POLICIES]: (connection) => optimizationPolicyListWatch(connection),
@@ -338,7 +338,7 @@ export const RIGHTSIZING_ACTS: RoleActs = {
     createVPAPublisher(connection).remove({ namespace, name: "none", uid: UID }),
 };
 
-/** What the component placement adds. */
+/** Acts that the component placement adds. */
 export const PLACEMENT_ACTS: RoleActs = {
   ...followAll({
     "replicasets.apps": (connection) => replicaSetListWatch(connection),
@@ -355,7 +355,7 @@ export const PLACEMENT_ACTS: RoleActs = {
 function endpointActs(name: string): RoleActs {
   const object = `endpointslices.discovery.k8s.io "${name}"${HERE}`;
   const address = name.endsWith("6") ? "fd00::1" : "10.0.0.1";
-  // Of no Service that there is: an installed webhook goes on with its own.
+  // An EndpointSlice of no existing Service: an installed webhook goes on with its own.
   const spec = endpointSpec("rbac-test", { address, port: 9443 });
   const store = (connection: KubeConnection, namespace: string) =>
     createEndpointSliceStore(connection, { namespace, name, labels: {} });
@@ -385,12 +385,12 @@ export const CERTIFICATE_ACTS: RoleActs = {
   [`get ${SECRET}`]: (...at) => secret(...at).read(),
   [`update ${SECRET}`]: (...at) => secret(...at).replace({ resourceVersion: "1", data: {} }, {}),
   [`get ${CONFIGURATION}`]: (connection) => trust(connection).read(),
-  // Of a version that is gone: an installed webhook goes on with what it has.
+  // A version that is gone: an installed webhook goes on with what it has.
   [`patch ${CONFIGURATION}`]: (connection) =>
     trust(connection).write({ resourceVersion: "1", bundles: [["rbac-test.mbcas.io", ""]] }, ""),
 };
 
-/** What the component webhook adds. */
+/** Acts that the component webhook adds. */
 export const WEBHOOK_ACTS: RoleActs = {
   ...merged(ENDPOINT_SLICES, endpointActs),
   ...CERTIFICATE_ACTS,

@@ -1,5 +1,5 @@
 /**
- * What the controller does with its rights for the dashboard; see `acts.ts`.
+ * The controller's acts by its rights for the dashboard; see `acts.ts`.
  *
  * @module
  */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
+import type { AccessRule } from "../../../adapters/kube/client/api_checks.ts";
 import type {
   KubeConnection,
   OpenKubeConnection,
@@ -23,8 +23,8 @@ export interface PolicyRule {
 }
 
 /**
- * What a service account may do by the roles that are bound to it; what it may in one namespace only
- * has that namespace. Throws an `Error` for a binding with a role that is not there.
+ * The rights of a service account by the roles that are bound to it; those in one namespace only have
+ * that namespace. Throws an `Error` for a binding with a role that is not there.
  */
 export function grantedRights(
   objects: readonly ManifestObject[],
@@ -58,6 +58,20 @@ function rightsOfRule({ apiGroups, resources, resourceNames, verbs }: PolicyRule
       return verbs.flatMap((verb) => names.map((name) => ({ verb, ...kind, ...name })));
     })
   );
+}
+
+/** True when the connection's user has this right. */
+export async function isAllowed(
+  connection: KubeConnection,
+  resourceAttributes: AccessRule,
+): Promise<boolean> {
+  const [apiVersion, kind] = ["authorization.k8s.io/v1", "SelfSubjectAccessReview"];
+  const reviewed = await connection.request({
+    method: "POST",
+    path: `/apis/${apiVersion}/selfsubjectaccessreviews`,
+    body: { apiVersion, kind, spec: { resourceAttributes } },
+  }) as { readonly status: { readonly allowed: boolean } };
+  return reviewed.status.allowed;
 }
 
 /** The rule that gives this right and nothing else. */
@@ -94,8 +108,8 @@ function refusedRight({ status, message }: ApiError): string {
 }
 
 /**
- * What RBAC or a policy refused while the action used the connection, also where an adapter keeps it to
- * itself. Throws what the action threw, but for objects that are not there, changed or incomplete.
+ * Refusals by RBAC or a policy while the action used the connection, also where an adapter keeps them
+ * to itself. Throws what the action threw, but for objects that are not there, changed or incomplete.
  */
 export async function refusalsIn(
   connection: KubeConnection,
@@ -123,7 +137,7 @@ export async function refusalsIn(
   return refusals;
 }
 
-/** What the account may do. */
+/** The rights of the account. */
 export interface CopiedRole {
   /** Rights that count in one namespace only count in that of the account. */
   readonly rights: readonly AccessRule[];

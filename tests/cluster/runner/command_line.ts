@@ -12,7 +12,7 @@ export type Request =
   | {
     readonly action: "run" | "list";
     readonly files: readonly SuiteFile[];
-    /** What was chosen, for instance `core and rotation 3, which commit 0123abcd chooses`. */
+    /** The choice in a phrase, for instance `core and rotation 3, which commit 0123abcd chooses`. */
     readonly choice: string;
     /** The flags that choose the same again. */
     readonly again: string;

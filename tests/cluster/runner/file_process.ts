@@ -5,12 +5,12 @@
  */
 import type { SuiteFile } from "./suite_table.ts";
 
-/** What came of it. */
+/** The result of a file. */
 export interface FileResult {
   readonly file: SuiteFile;
   readonly sums: TestSums;
   readonly ms: number;
-  /** What it wrote, errors in between. */
+  /** Its output, errors in between. */
   readonly output: string;
 }
 

@@ -50,7 +50,7 @@ export async function installAllComponents(kubectl: Kubectl): Promise<AsyncDispo
   return undo.move();
 }
 
-/** What placement remembers of workloads that are gone would go with its next look, were it on. */
+/** Deletes placement's ConfigMaps, which would go with its next look, were it on. */
 async function forget(kubectl: Kubectl): Promise<void> {
   for (const label of ["spotalis.io/memory", "spotalis.io/placement-status"]) {
     const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", label];

@@ -1,6 +1,6 @@
 /**
- * What the contract suites need of a real cluster: objects that are made, changed and removed, each
- * test in a namespace of its own.
+ * A real cluster for the contract suites: objects that are made, changed and removed, each test in a
+ * namespace of its own.
  *
  * @module
  */

@@ -164,7 +164,7 @@ export interface RawResources {
   readonly limits?: Readonly<Record<string, string>>;
 }
 
-/** What a pod is made of. */
+/** Containers and metadata of a pod. */
 export interface PuppetPod {
   /** By container name. */
   readonly containers: Readonly<Record<string, RawResources>>;

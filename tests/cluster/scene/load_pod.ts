@@ -166,14 +166,14 @@ function podSpec(pod: LoadPod): Record<string, unknown> {
   };
 }
 
-/** What is free of requests may be a little less than what is left of the market's capacity. */
+/** Room for the scheduler: CPU free of requests may be less than the market's remaining capacity. */
 const SCHEDULER_ROOM = 400;
 
 /**
  * Makes a pod, idle and opted out, that leaves the market about this capacity, millicores, and waits
- * until the agent reckons with it. Leaves the node as it is where the market has no more anyway.
- * What other pods hold by usage does not count: they hold less of it once this request defends CPU.
- * What the product's own pods request does.
+ * until the agent reckons with it. Leaves the node as it is where the market has no more anyway. CPU
+ * that other pods hold by usage does not count: they hold less of it once this request defends CPU. The
+ * requests of the product's own pods do.
  */
 export async function ballast(
   node: RealNode,

@@ -1,6 +1,6 @@
 /**
- * What the kernel enforces on this machine: the quotas in the cgroups of a pod. Independent of the
- * agent's own reading, so that a test does not ask the code under test.
+ * Limits that the kernel enforces on this machine: the quotas in the cgroups of a pod. Independent of
+ * the agent's own reading, so that a test does not ask the code under test.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export function processOne(pod: Pod, container: string): number {
   throw new Error(`Cannot find process 1 of ${pod.metadata.name}/${container} here`);
 }
 
-/** What the kernel holds the pod and its containers to, now. */
+/** The limits that the kernel enforces on the pod and its containers now. */
 export function enforcedLimits({ version, pod, containers }: PodDirectories): EnforcedLimits {
   const limit = (directory: string): number | undefined => quotaOf(directory, version);
   return {
@@ -71,7 +71,7 @@ export function enforcedLimits({ version, pod, containers }: PodDirectories): En
   };
 }
 
-/** What the kernel weighs the pod and its containers by, as the CPU request that it stands for. */
+/** The CPU requests that the kernel's weights of the pod and its containers stand for. */
 export function weighedRequests(
   { version, pod, containers }: PodDirectories,
 ): { readonly pod: number; readonly containers: ReadonlyMap<string, number> } {

@@ -26,7 +26,7 @@ export const UNDERSIZED: LoadContainer = {
   beat: { count: 1000, sleepMs: 100 },
 };
 
-/** What of a policy tests choose. */
+/** The parts of a policy that tests choose. */
 export interface PolicyChoice {
   readonly mode: "Auto" | "Recommend";
   /** Where it lives. */

@@ -87,7 +87,7 @@ async function makeBed(
   return bed;
 }
 
-/** What a workload is to be. */
+/** Options of a workload. */
 export interface PlacedWorkloadOptions {
   /** @default {"Deployment"} */
   readonly kind?: "Deployment" | "StatefulSet";
@@ -234,9 +234,9 @@ export async function admissionProbe(
 export interface SeenReplica {
   readonly name: string;
   readonly uid: string;
-  /** Of the node that it is on; undefined until it has one, or where that is a real node. */
+  /** Class of the node that it is on; undefined until it has one, or where that is a real node. */
   readonly class: NodeClass | undefined;
-  /** What the label says that it was made for; undefined where there is none. */
+  /** The class in the label with which it was made; undefined where there is none. */
   readonly label: string | undefined;
   readonly ready: boolean;
   readonly nodeName: string;

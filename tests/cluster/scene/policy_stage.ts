@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import {
   type KubeConnection,
@@ -15,7 +14,7 @@ import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
-import { createRoleCopies, ruleOfRight } from "../rbac/rights.ts";
+import { createRoleCopies, isAllowed, ruleOfRight } from "../rbac/rights.ts";
 import { applyRights, renderWith } from "../rendered_manifests.ts";
 import { connectByToken, requestToken } from "./account_token.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
@@ -56,7 +55,7 @@ export interface PolicyStage extends AsyncDisposable {
   readonly pod: unknown;
 }
 
-/** What the pod has beside its deletion cost. */
+/** The pod's metadata beside its deletion cost. */
 export const POD_MARKS = {
   labels: { app: "web" },
   annotations: { "example.com/mine": "1" },
@@ -254,7 +253,7 @@ export async function installPolicy(kubectl: Kubectl, policy: string): Promise<A
   };
 }
 
-/** What is written: members of metadata, spec and status; null takes one away. */
+/** Members of metadata, spec and status to write; null takes one away. */
 export interface Change {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -265,7 +264,7 @@ export interface Change {
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of the object. */
+  /** The object's path. */
   readonly path: string;
   /** Writes the object's status, and nothing else of it. */
   readonly statusOnly?: boolean;

@@ -235,7 +235,7 @@ export function pauseControllerMeanwhile(): void {
   Deno.test.afterAll(async () => void await scaleTo(before));
 }
 
-/** What it answered. */
+/** The outcome of a command. */
 export interface CoallocAnswer {
   readonly code: number;
   readonly stdout: string;

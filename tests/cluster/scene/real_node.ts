@@ -58,7 +58,7 @@ export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** What `read` gives; undefined where there is no such object. */
+/** The result of `read`; undefined where there is no such object. */
 export async function orGone<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
@@ -141,7 +141,7 @@ export interface ScratchNamespace extends AsyncDisposable {
   remove(): Promise<void>;
 }
 
-/** What the namespace says of itself. */
+/** The namespace's labels and annotations. */
 export interface NamespaceMarks {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -163,7 +163,7 @@ export async function scratchNamespace(
     try {
       await connection.request({ method: "DELETE", path: `${path}/pods`, query });
     } catch (error) {
-      // Of a hundred pods the answer may be late; the server goes on.
+      // The answer for a hundred pods may be late; the server goes on.
       if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
     }
     await connection.request({ path, method: "DELETE" });

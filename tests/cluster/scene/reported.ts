@@ -1,5 +1,5 @@
 /**
- * What users see of a reason: by `kubectl coalloc explain` and events.
+ * Reasons as users see them: by `kubectl coalloc explain` and events.
  *
  * @module
  */
@@ -121,7 +121,7 @@ export async function assertRestores(
   node: Pick<RealNode, "connection">,
   cause: EnforcementReason,
   { before, count }: {
-    /** What {@linkcode restoresFor} said before. */
+    /** The count of {@linkcode restoresFor} before. */
     readonly before: number;
     readonly count: number;
   },
@@ -138,7 +138,7 @@ export async function assertRestores(
 export interface SeenEvent {
   readonly reason: string;
   readonly message: string;
-  /** What it is about, for instance a `Pod`. */
+  /** The kind of its object, for instance `Pod`. */
   readonly kind: string;
   readonly name: string;
   /** The reporting component, for instance `mbcas-controller`. */

@@ -154,7 +154,7 @@ async function removeNode(connection: KubeConnection, name: string): Promise<voi
   }
 }
 
-/** What the node is to be. */
+/** Options of the node. */
 export interface SimulatedNode {
   /** Unique among those that there are. */
   readonly name: string;
@@ -181,7 +181,7 @@ function simulatedName({ name }: Pick<SimulatedNode, "name">): string {
   return `z-${name}`;
 }
 
-/** What of a pod lets it run on a scene's nodes, and on these alone. */
+/** Members of a pod's spec that let it run on a scene's nodes, and on these alone. */
 export function sceneBounds(scene: string): Record<string, unknown> {
   return {
     nodeSelector: { [SCENE]: scene },
@@ -218,7 +218,7 @@ function nodeObject(node: SimulatedNode): object {
   };
 }
 
-/** What its kubelet says of it. */
+/** The status that its kubelet reports. */
 function nodeStatus({ pods = 110 }: SimulatedNode, nowMs: number): object {
   const room = { cpu: "32", memory: "64Gi", pods: String(pods) };
   return { capacity: room, allocatable: room, conditions: [readyCondition("True", nowMs)] };
@@ -253,7 +253,7 @@ export function renewal(nowMs: number): { readonly renewTime: string } {
   return { renewTime: formatMicroTime(nowMs) };
 }
 
-/** What it works with. */
+/** Ports of the kubelets. */
 export interface StandInKubeletOptions {
   /** Does a kubelet live on this node, and is it ours? */
   readonly lives: (nodeName: string) => boolean;
@@ -343,7 +343,7 @@ export interface StandInPod extends ApiObject {
 /** `start`: it runs from now on; `end`: it has ended, and its object goes. */
 export type StandInStep = "start" | "end" | "nothing";
 
-/** What is needed of a pod. Throws a `TypeError` without identity. */
+/** The parts of a pod that are needed. Throws a `TypeError` without identity. */
 function parseStandInPod(raw: unknown): StandInPod {
   const { metadata, spec, status } = objectOf(raw);
   const { containers, nodeName } = objectOf(spec);
@@ -359,14 +359,14 @@ function parseStandInPod(raw: unknown): StandInPod {
   };
 }
 
-/** What a kubelet does when nothing ever goes wrong and nothing takes time. */
+/** The step of a kubelet when nothing ever goes wrong and nothing takes time. */
 function standInStep({ nodeName, terminating, running }: StandInPod): StandInStep {
   if (nodeName === "") return "nothing";
   if (terminating) return "end";
   return running ? "nothing" : "start";
 }
 
-/** What a kubelet would say of the pod that runs since `atMs`, ms since 1970. */
+/** The status that a kubelet would report for a pod that runs since `atMs`, ms since 1970. */
 function runningStatus({ containers }: StandInPod, atMs: number): object {
   const at = new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
   return {

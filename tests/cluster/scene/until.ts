@@ -61,7 +61,7 @@ export function testsAtOnce(tests: Readonly<Record<string, () => Promise<void>>>
     }
   };
   for (const name of Object.keys(tests)) {
-    // What another one has opened is none of this one's leaks.
+    // Resources that another test has opened are none of this one's leaks.
     Deno.test({ name, sanitizeOps: false, sanitizeResources: false }, async () => {
       if (started.size === 0) startAll();
       const report = await started.get(name);

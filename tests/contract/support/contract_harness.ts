@@ -1,5 +1,5 @@
 /**
- * What every contract suite needs of the server that it is run against.
+ * The server that every contract suite runs against.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function contractTests<H extends ContractHarness>(open: OpenHarness<H>): 
     });
 }
 
-/** What the server refuses a write with. */
+/** The server's refusal of a write. */
 export type Refusal = Pick<ApiError, "status"> & Partial<Pick<ApiError, "reason" | "causes">>;
 
 /** There is an object of this name already. */

@@ -1,5 +1,5 @@
 /**
- * What the containers of some pods used in the last 45 minutes, for the contract of `UsageSource`.
+ * Usage of some pods' containers in the last 45 minutes, for the contract of `UsageSource`.
  *
  * @module
  */
@@ -76,7 +76,7 @@ function use(
   return { ...rest, millicores: cpu, bytes: mi * MI };
 }
 
-/** What should be seen in the last 30 minutes. */
+/** Expected usage in the last 30 minutes. */
 export const SCENE_EXPECTED = {
   app: { millicores: { median: 200, max: 400 }, bytes: { min: 100 * MI, max: 300 * MI } },
   proxy: { millicores: { median: 50, max: 50 }, bytes: { min: 20 * MI, max: 20 * MI } },
@@ -98,7 +98,7 @@ export function sceneQuestion(endMs: number, over: Partial<UsageQuestion> = {}):
   };
 }
 
-/** What is used at a moment. */
+/** Usage at a moment. */
 export function usesAt(timeMs: number, endMs: number): readonly SceneUse[] {
   const before = (endMs - timeMs) / 60_000;
   return SCENE.filter(({ from, to }) => before < from && before >= to);

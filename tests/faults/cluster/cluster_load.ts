@@ -21,7 +21,7 @@ export interface LoadedPod {
   readonly threads: number;
   /** Bytes. */
   readonly memory?: { readonly request: number; readonly limit: number };
-  /** What it wants, in turn. */
+  /** Its demand, one stretch after the other. */
   readonly load: readonly LoadPhase[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What bounds limits in the simulated cluster, beside the pods' own: a quota, a LimitRange and a
+ * Bounds of limits in the simulated cluster, beside the pods' own: a quota, a LimitRange and a
  * HorizontalPodAutoscaler.
  *
  * @module

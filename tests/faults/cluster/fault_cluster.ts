@@ -55,7 +55,6 @@ import { runController } from "../../../controller/run_controller.ts";
 import type { PlacementAPI } from "../../../controller/placement/ports.ts";
 import { createPlacement } from "../../../controller/placement/placement.ts";
 import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
-import { rightsizingConfig } from "../../../controller/rightsizing/config.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
@@ -78,7 +77,7 @@ export interface FaultCluster {
   /** Switches the market in the installation's ConfigMap, beside other settings, faulty ones too. */
   switchMarket(on: boolean, others?: string): void;
   optOut(namespace: string, out: boolean): void;
-  /** What a user, a node or an accident does to a pod; nothing where the pod is gone. */
+  /** Applies the fault of a user, a node or an accident to a pod; does nothing where the pod is gone. */
   apply(fault: PodFault): void;
 }
 
@@ -294,7 +293,6 @@ export function startController(
           lowersMemoryLimits: true,
           servesAllocations: true,
           unknownFields: [],
-          missingRights: [],
         }),
       sources,
       settings: client.listWatch("ConfigMap"),
@@ -307,7 +305,7 @@ export function startController(
       events: { emit: events.emit, run: () => Promise.resolve() },
       rightsizing,
     },
-    rightsizing: { config: rightsizingConfig(settings.values), observer: {} },
+    rightsizing: { settings: settings.values, observer: {} },
     caches,
     clock,
     random,

@@ -32,11 +32,11 @@ export interface Actor {
   readonly sentMs: number;
   /** The request was under way for longer than any client waits. */
   readonly late: boolean;
-  /** What the process knew when it sent the request. */
+  /** The process's state when it sent the request. */
   readonly known: Knowledge;
 }
 
-/** What a process knows when it sends a request. */
+/** The state of a process when it sends a request. */
 export interface Knowledge {
   /** Copies of the controller that it knows to be out of sync. */
   readonly unsynced: readonly string[];
@@ -60,7 +60,7 @@ export interface FaultyClient extends SimulatedClient {
   breakWatches(kind: KindName): void;
 }
 
-/** What a faulty client is made of. */
+/** The parts of a faulty client. */
 export interface FaultyClientParts {
   readonly name: ProcessName;
   readonly process: Process;
@@ -69,7 +69,7 @@ export interface FaultyClientParts {
   readonly schedule: FaultSchedule;
   /** Called around what the server does for a request. */
   readonly act: <R>(actor: Actor, action: () => R) => R;
-  /** What the process knows now, for the actor of this request. */
+  /** The process's present state, for the actor of this request. */
   readonly knows: (line: SentRequest) => Knowledge;
   /** Called with each request that is sent, and with each answer that the process receives. */
   readonly observe: RequestObserver;

@@ -134,7 +134,7 @@ export interface Processes {
 /** A program that ended by itself starts again after this, ms. */
 const RESTART_MS = 2000;
 
-/** What the copies of a controller have of the pod that a request is about. */
+/** The controller's copies of the pod that a request is about. */
 function knowledgeOf(
   caches: Caches | undefined,
   { kind, key = "" }: SentRequest,

@@ -21,7 +21,7 @@ export const RIGHTSIZED_SET = "app-7f9d";
 const NO_VERSION = { uid: "", resourceVersion: "" };
 const MINUTE_MS = 60_000;
 const MI = 2 ** 20;
-/** What its container uses all the time, and what that makes of its request, at factor 1.2. */
+/** Constant usage of its container, and the resulting request, at factor 1.2. */
 const USED = { cpu: 150, memory: 40 * MI } as const;
 /** Requests that the policy wants before and after users change it, millicores. */
 export const RECOMMENDED = { before: 180, after: 225 } as const;

@@ -1,5 +1,5 @@
 /**
- * Decision tables as text: one row a line, `{"in": …, "reason": …, "patch": …}`. What is stored has
+ * Decision tables as text: one row a line, `{"in": …, "reason": …, "patch": …}`. The stored rows have
  * the inputs, which are decided anew.
  *
  * @module
@@ -20,7 +20,7 @@ export interface DecisionRow<Result extends object> {
   readonly by?: readonly string[];
 }
 
-/** What the reasons are, and which of them must occur. */
+/** The reasons of results, and those that must occur. */
 export interface TableReasons<Result> extends Omit<CountedReasons, "found"> {
   /** All reasons of a result. */
   readonly reasonsOf: (result: Result) => readonly string[];
@@ -89,7 +89,7 @@ function expanded(key: string, value: unknown): unknown {
 /** Each reason must occur at least this often. */
 const LEAST_ROWS = 3;
 
-/** What is counted. */
+/** Counted reasons, and those that must or can't occur. */
 export interface CountedReasons {
   /** All that the rows have. */
   readonly found: readonly string[];
@@ -97,7 +97,7 @@ export interface CountedReasons {
   readonly expected: readonly string[];
   /** Reasons that no input of this table can have, each with why. */
   readonly impossible: Readonly<Record<string, string>>;
-  /** What is counted, as problems call it. @default {"reason"} */
+  /** The noun that problems use for it. @default {"reason"} */
   readonly noun?: string;
   /** How often each must occur. @default {LEAST_ROWS} */
   readonly least?: number;

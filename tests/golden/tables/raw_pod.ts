@@ -43,7 +43,7 @@ export interface RawContainerStatus {
 
 type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
 
-/** What a table stores of a pod; {@linkcode wholePod} adds the rest. */
+/** The part of a pod that a table stores; {@linkcode wholePod} adds the rest. */
 export interface RawPod {
   readonly metadata?: {
     readonly annotations?: RawList;
@@ -130,7 +130,7 @@ export function rawMetadata(
   return { name, namespace, uid: `uid-${name}`, resourceVersion: "5", ...more };
 }
 
-/** What is made of a value; nothing where that is absent. */
+/** The result of `make` for a value; nothing where that is absent. */
 export function given<T, R>(value: T | undefined, make: (value: T) => R): readonly R[] {
   return value === undefined ? [] : [make(value)];
 }

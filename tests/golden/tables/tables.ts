@@ -104,7 +104,7 @@ export async function rightsizingTable(stored: string): Promise<DecisionTable> {
   });
 }
 
-/** Of each of the two chains so many inputs to which several cases apply at once. */
+/** Inputs of each of the two chains to which several cases apply at once. */
 const MIXED = 2000;
 
 /**

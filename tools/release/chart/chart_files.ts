@@ -23,8 +23,8 @@ export const OWN_TEMPLATES: readonly string[] = ["NOTES.txt", "tests"];
 const HEADER = "{{- /* Made from manifests/ by `deno task chart`; changes here are lost. */ -}}\n";
 
 /**
- * The text of each file by its path in the chart's folder. Of `values.yaml` the part from the components
- * on is made, and the rest is taken as it is. Throws an `Error` where kustomize fails.
+ * The text of each file by its path in the chart's folder. The part of `values.yaml` from the
+ * components on is made, and the rest is taken as it is. Throws an `Error` where kustomize fails.
  */
 export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
   const components = componentNames();

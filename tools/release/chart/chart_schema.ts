@@ -7,11 +7,11 @@ import { fileKeysOf, type Setting } from "../../../shared/config/setting.ts";
 import type { Members } from "./marked_object.ts";
 import { valueName } from "./chart_templates.ts";
 
-/** What the values may be. */
+/** The components and settings that the values may name. */
 export interface ChartChoices {
   /** Names of the components' folders. */
   readonly components: readonly string[];
-  /** What `config` may have. */
+  /** Settings that `config` may have. */
   readonly settings: readonly Setting[];
 }
 
@@ -75,7 +75,7 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
   };
 }
 
-/** What agent and controller have both. */
+/** Values that agent and controller have both. */
 function podValues(): Members {
   return {
     image: closed({ digest: text("(sha256:[0-9a-f]{64})?") }),

@@ -18,13 +18,13 @@ import {
 } from "./marked_object.ts";
 import { withPodValues } from "./pod_values.ts";
 
-/** What these texts of the manifests are in the chart, wherever they occur. */
+/** The chart's expressions for these texts of the manifests, wherever they occur. */
 const TEXTS: Readonly<Record<string, string>> = {
   [DEFAULT_NAMESPACE]: ".Release.Namespace",
   [RUNBOOKS]: ".Values.alerts.runbooks",
 };
 
-/** What kustomize makes of the base with this component and all those before it in the list. */
+/** The output of kustomize for the base with this component and all those before it in the list. */
 export interface Step {
   /** Name of the component's folder; empty for the base alone. */
   readonly component: string;

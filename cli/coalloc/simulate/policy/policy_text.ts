@@ -14,7 +14,7 @@ import { cpuText } from "../../../../shared/view/figures.ts";
 import { textTable } from "../../output.ts";
 import type { NamedPolicy } from "../read_history.ts";
 
-/** What was replayed, and what came of it. */
+/** A replay of a policy, with its input and its results. */
 export interface PolicyStory {
   readonly named: NamedPolicy;
   readonly history: UsageHistory;
@@ -24,7 +24,7 @@ export interface PolicyStory {
 const DAY_MS = 86_400_000;
 const RESOURCE_NAMES: Readonly<Record<ResourceName, string>> = { cpu: "CPU", memory: "memory" };
 
-/** What was replayed, the plot, a line per day, and what it comes to. */
+/** The replay's input, the plot, a line per day, and the verdict. */
 export function policyText(story: PolicyStory, look: TerminalLook = {}): string {
   return [
     ...settingSentences(story),
@@ -95,7 +95,7 @@ function dayTable({ history: { resource }, played }: PolicyStory, look: Terminal
   }, look);
 }
 
-/** What it comes to. */
+/** The verdict: coverage, waste, times over the limit and kills. */
 export function verdictSentences({ named, history: { resource }, played }: PolicyStory): string[] {
   const { coverage, waste, overLimitMinutes, longestShortMinutes, changes, kills } =
     played.judgement;

@@ -17,12 +17,11 @@ import {
   workloadKey,
 } from "../../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
-import type { Caches } from "../../../caches.ts";
-import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../../cluster_facts.ts";
+import { type Caches, type WorkloadCaches, workloadCaches, workloadOf } from "../../../caches.ts";
 
 /** The workload of a pod, and what is kept of its usage. */
 export interface PodOwner {
-  /** Of the workload. */
+  /** UID of the workload. */
   readonly uid: string;
   /** Init containers left out. */
   readonly containers: readonly string[];
@@ -35,7 +34,7 @@ export type OwnerOfPod = (
   pod: { readonly namespace: string; readonly name: string },
 ) => PodOwner | undefined;
 
-/** What the caches know of pods and workloads. */
+/** Owners of pods by the caches. */
 export interface PodOwners {
   /** For the pods of one reading: each workload is matched with policies once. */
   ofReading(): OwnerOfPod;
@@ -73,7 +72,7 @@ export function createSampledPods(
       return ({ namespace, name }) => {
         const pod = caches.pods.get(`${namespace}/${name}`);
         for (const ref of pod === undefined ? [] : workloadsOf(pod)) {
-          const found = cachedWorkload(caches, namespace, ref);
+          const found = workloadOf(caches, { namespace, refs: [ref] });
           const workload = found && rightsizedWorkload(found);
           if (workload === undefined || pod === undefined) continue;
           if (!controls(workload, pod, { replicaSet: replicaSets.get })) continue;

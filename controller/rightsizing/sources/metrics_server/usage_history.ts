@@ -18,7 +18,7 @@ import type { UsageQuestion } from "../../ports.ts";
 import { noSamples } from "../collected_samples.ts";
 import type { PodOwner } from "./sampled_pods.ts";
 
-/** What is kept of one workload. */
+/** The kept usage of one workload. */
 export interface WorkloadHistory {
   /** The latest time of a reading that was counted, ms since 1970. */
   newestMs: number;

@@ -17,7 +17,7 @@ const NARROW = 400;
 /** The channel by which marks are dealt out to panels. */
 export type FacetChannel = "fx" | "fy";
 
-/** What the panels show. */
+/** Contents of the panels. */
 export interface AlgorithmFacetOptions {
   /** Names of the algorithms, in order; data rows carry the place as `algorithm`. */
   readonly algorithms: readonly string[];

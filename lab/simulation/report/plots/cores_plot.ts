@@ -1,5 +1,5 @@
 /**
- * What each algorithm allocated and what was used, against what the node has to share.
+ * CPU that each algorithm allocated and that was used, against the node's capacity.
  *
  * @module
  */

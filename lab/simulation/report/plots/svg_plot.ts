@@ -12,7 +12,7 @@ import { escapeText, type Html, trusted } from "../html.ts";
 const GEOMETRY = new Set(["d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"]);
 const LONG_DECIMAL = /-?\d+\.\d{2,}/g;
 
-/** What is asked of the drawn tree. */
+/** Members of the drawn tree's elements that are used. */
 interface DrawnElement {
   readonly outerHTML: string;
   querySelectorAll(selector: string): Iterable<DrawnElement>;
@@ -23,7 +23,7 @@ interface DrawnElement {
   remove(): void;
 }
 
-/** What a plot needs beside its marks. */
+/** Options of a plot beside its marks. */
 export interface SvgPlotOptions extends Plot.PlotOptions {
   /** Read out in place of the picture. */
   readonly description: string;

@@ -84,7 +84,7 @@ function kubernetes(name: BinaryName, buildSeconds: number): Binary {
   };
 }
 
-/** What the environment says about folders. */
+/** Folders in the environment's variables. */
 export interface BinaryFolders {
   /** `XDG_CACHE_HOME`, when set. */
   readonly cacheHome?: string | undefined;
@@ -101,7 +101,7 @@ function cachedPath({ folder, name }: Binary, folders: BinaryFolders): string {
   return `${cacheFolder(folders)}/${folder}/${name}`;
 }
 
-/** What is needed to obtain them. */
+/** Folders, PATH and progress for obtaining them. */
 export interface ObtainOptions {
   readonly folders: BinaryFolders;
   /** The PATH in which `go` is looked for. */

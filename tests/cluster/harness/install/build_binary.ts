@@ -7,7 +7,7 @@ import { type Binary, type BinaryFolders, cacheFolder } from "./binary.ts";
 import { lockFile, type Progress, withProgress } from "../progress.ts";
 import { findProgram, isExecutable, putInPlace, run } from "../shell.ts";
 
-/** What a build needs. */
+/** Target, folders and PATH of a build. */
 export interface BuildOptions {
   /** Where the program is put. */
   readonly target: string;
@@ -108,7 +108,7 @@ import (
 func main() { coremain.Run() }
 `;
 
-/** What is built: a binary of the cluster, or another program that is published as a Go module. */
+/** A binary of the cluster, or another program that is published as a Go module. */
 export interface BuildableBinary
   extends Pick<Binary, "package" | "module" | "version" | "buildSeconds"> {
   readonly name: string;

@@ -117,7 +117,7 @@ function json(value: unknown): Bytes {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** What one entry is. Paths have no `/` at the start; directories come before what they hold. */
+/** One entry of an archive. Paths have no `/` at the start; directories come before what they hold. */
 export type TarEntry =
   | { readonly type: "file"; readonly path: string; readonly mode: number; readonly content: Bytes }
   | { readonly type: "directory"; readonly path: string; readonly mode: number }

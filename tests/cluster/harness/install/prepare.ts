@@ -19,7 +19,7 @@ import { type Progress, withProgress } from "../progress.ts";
 import { runningComponent, stopComponent } from "../running_component.ts";
 import { findProgram, isExecutable, run } from "../shell.ts";
 
-/** What the command line and the environment say. */
+/** Options from the command line and the environment. */
 export interface PrepareOptions {
   /** Undefined leaves it as it is, which is `none` at first. */
   readonly cpuManager: NodeOptions["cpuManager"] | undefined;

@@ -16,12 +16,12 @@ import {
   refusalDecision,
 } from "../../../../controller/allocation/limits.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
-import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
+import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../../../controller/config.ts";
 import { decide, MANUAL_CHAIN } from "../../../../shared/resize/chain.ts";
 import type { ClaimFacts, PodFacts } from "../../../../shared/resize/inputs/resize_input.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
 import { type PodResizer, resizePatch } from "../../../../shared/resize/patch.ts";
-import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
+import { isLive } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/api/object.ts";
@@ -48,8 +48,8 @@ export interface RawRefusal {
 }
 
 /**
- * One input of the table. What is absent is as usual, or is not there. Beside the API's objects it has
- * the facts that the controller keeps itself; a new one needs nothing here.
+ * One input of the table. Absent members are as usual, or are not there. Beside the API's objects it
+ * has the facts that the controller keeps itself; a new one needs nothing here.
  */
 export interface MarketInput
   extends Partial<Omit<ClaimFacts, keyof PodFacts | "allocation" | "maxStep">> {
@@ -60,7 +60,7 @@ export interface MarketInput
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   /** `spec.limits` of a LimitRange. */
   readonly limitRange?: readonly Readonly<Record<string, unknown>>[];
-  /** Of a ResourceQuota. */
+  /** The status of a ResourceQuota. */
   readonly quota?: { readonly hard: RawQuantities; readonly used: RawQuantities };
   /** `spec.updatePolicy.updateMode` of a VerticalPodAutoscaler for the pod's workload. */
   readonly vpaMode?: string;
@@ -98,7 +98,7 @@ export interface MarketInput
 
 type RawQuantities = NonNullable<RawResources["limits"]>;
 
-/** What became of an input. */
+/** The decision on an input. */
 export interface MarketResult {
   /** Why the limits are not changed, or are changed otherwise than wanted; null: no reason. */
   readonly reason: string | null;
@@ -129,11 +129,11 @@ export interface Decided<Result> {
 /** Decides what happens to the limits. */
 export async function marketResult(input: MarketInput): Promise<Decided<MarketResult>> {
   const caches = cachesOf(input);
-  const snapshot = snapshotOf(caches, `${NAMESPACE}/${POD}`);
+  const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
+  const snapshot = snapshotOf({ caches, config }, `${NAMESPACE}/${POD}`);
   if (snapshot === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
   return input.by === "person" ? byPerson(input, snapshot) : await byController(input, {
-    snapshot,
-    caches,
+    ...{ snapshot, caches, config },
   });
 }
 
@@ -149,13 +149,16 @@ function byPerson(input: MarketInput, snapshot: PodSnapshot): Decided<MarketResu
 
 async function byController(
   input: MarketInput,
-  { snapshot, caches }: { readonly snapshot: PodSnapshot; readonly caches: Caches },
+  { snapshot, caches, config }: {
+    readonly snapshot: PodSnapshot;
+    readonly caches: Caches;
+    readonly config: MarketConfig;
+  },
 ): Promise<Decided<MarketResult>> {
   const { allocation } = snapshot;
   if (allocation === undefined) {
     throw new RangeError("Cannot decide a row: its allocation is not found");
   }
-  const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
   const clock = { monotonic: () => 0 };
   const asking = { bidsOf: () => [], wake: () => {} };
   const quota = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot);
@@ -173,7 +176,7 @@ async function byController(
     quotaRoom: quota?.headroom(),
   }, {
     config,
-    restoring: outOfScope({ ...snapshot, config }) ?? (input.agentSilent && AGENT_SILENT),
+    restoring: snapshot.scope ?? (input.agentSilent && AGENT_SILENT),
   });
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },

@@ -31,7 +31,7 @@ import {
   replicaSetOf,
 } from "./raw_placement.ts";
 
-/** What became of an input. */
+/** The decision on an input. */
 export interface MoveResult {
   /** Why no replica is moved; null: one is. */
   readonly reason: string | null;

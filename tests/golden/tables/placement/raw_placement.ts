@@ -14,7 +14,7 @@ import { rawMetadata, wholePod } from "../raw_pod.ts";
 /** Annotations of the workload without their prefix, `spotalis.io/`. */
 export type PlacementAnnotations = Readonly<Record<string, string>>;
 
-/** One input of the table of moves. What is absent is as usual, or is not there. */
+/** One input of the table of moves. Absent members are as usual, or are not there. */
 export interface MoveInput {
   readonly kind: "Deployment" | "StatefulSet";
   readonly namespace?: string;

@@ -31,15 +31,15 @@ import {
   unplacedInFallback,
 } from "../../../../shared/placement/shortage.ts";
 
-/** What becomes of an input. */
+/** The split of an input. */
 export interface SplitResult {
-  /** Of all replicas. */
+  /** Counts of all replicas. */
   readonly split: { readonly spot: number; readonly onDemand: number };
   /** The class of each pod that is made next, one after the other, and its deletion cost. */
   readonly next: readonly string[];
 }
 
-/** One input of the table of splits. What is absent is as usual. */
+/** One input of the table of splits. Absent members are as usual. */
 export interface SplitInput {
   readonly kind: "Deployment" | "StatefulSet";
   readonly annotations: PlacementAnnotations;
@@ -127,7 +127,7 @@ export interface ShortageInput {
   }[];
 }
 
-/** What is known afterwards, times in seconds from now. */
+/** The state afterwards, times in seconds from now. */
 export interface ShortageResult {
   readonly phase: string;
   readonly remake: number | null;
@@ -136,7 +136,7 @@ export interface ShortageResult {
   readonly next: ShortageInput["shortage"] | null;
 }
 
-/** What becomes of a shortage of spot nodes. */
+/** The next state of a shortage of spot nodes. */
 export function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
   const present = { pods: input.pods.map(podOf), shortage, nowMs: NOW_MS };

@@ -1,5 +1,5 @@
 /**
- * What the guards of rightsizing look at, from the API's objects of an input.
+ * The input of rightsizing's guards, from the API's objects of an input.
  *
  * @module
  */
@@ -44,9 +44,9 @@ const { namespace: NAMESPACE, nodeName: NODE } = POD_IDENTITY;
 /** Requests and limits by container. */
 export type RawResourcesByName = Readonly<Record<string, RawResources>>;
 
-/** One input of the table. What is absent is as usual, or is not there. */
+/** One input of the table. Absent members are as usual, or are not there. */
 export interface RightsizingInput {
-  /** Of the template of Deployment `web`. */
+  /** Containers of the template of Deployment `web`. */
   readonly containers: readonly RawContainer[];
   readonly initContainers?: readonly RawContainer[];
   /** `spec.resources` of the template. */
@@ -88,7 +88,7 @@ export interface RightsizingInput {
   /** Until the policy engine may be asked again; 10 where absent. */
   readonly denialEndsInMinutes?: number;
   readonly appliedMinutesAgo?: number;
-  /** What earlier applications have set, adopted on the template as it is now. */
+  /** Values of earlier applications, adopted on the template as it is now. */
   readonly inForce?: RawResourcesByName;
   /** The author has changed the template since. */
   readonly isEditedSince?: true;
@@ -254,7 +254,7 @@ function nodeOf({ node: { allocatable, pressure, kubeletVersion } = {} }: Rights
   });
 }
 
-/** What the guard says of an object that can't be read; no HPA that a server stores is one. */
+/** The guard's message for an object that can't be read; no HPA that a server stores is one. */
 const UNREADABLE = 'Cannot read an object of the API: metrics is "\\"none\\""';
 
 function vpasOf(

@@ -21,7 +21,7 @@ import { rightsizingFactsOf, type RightsizingInput } from "./rightsizing_facts_o
 
 type ResourcesByName = Readonly<Record<string, ContainerResources["resources"]>>;
 
-/** What became of an input. */
+/** The decision on an input. */
 export interface RightsizingResult {
   /** Why nothing is applied; null: something is. */
   readonly reason: string | null;
@@ -30,12 +30,12 @@ export interface RightsizingResult {
   /** True where pods get what is in force, instead of what is recommended. */
   readonly stragglers?: true;
   readonly patch: readonly Readonly<Record<string, unknown>>[];
-  /** Of a change that the server has refused. */
+  /** The class of a change that the server has refused. */
   readonly failure?: string;
   readonly retryAfterMs?: number;
-  /** What counts of the values in force before. */
+  /** The values in force before that count. */
   readonly counted?: ResourcesByName;
-  /** What new pods have afterwards; absent where that is what the first patch says. */
+  /** The values of new pods afterwards; absent where they are those of the first patch. */
   readonly inForce?: ResourcesByName;
 }
 
