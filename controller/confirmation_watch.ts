@@ -21,48 +21,40 @@ export interface ConfirmationWatchParts {
   readonly onConfirmed: (waitedMs: number) => void;
 }
 
-interface Seen {
-  readonly desired: string;
-  /**
-   * When the desired limits came, ms; undefined once they are applied, or when they came before the
-   * watch.
-   */
-  sinceMs: number | undefined;
-}
-
 /**
  * Watches until the returned function is called. The last of decisions that follow each other counts.
  */
 export function watchConfirmations(
   { pods, allocations, clock, onConfirmed }: ConfirmationWatchParts,
 ): () => void {
-  /** By the allocation's key: the pod's namespace and UID. */
-  const seen = new Map<string, Seen>();
+  /** When desired limits came that are not applied yet, ms, by the allocation's key. */
+  const pending = new Map<string, number>();
 
-  function takeAllocation(key: string): void {
+  function takeAllocation(key: string, before: PodAllocation | undefined): void {
     const allocation = allocations.get(key);
-    if (allocation === undefined) return void seen.delete(key);
-    const { metadata: { namespace }, spec: { podName, containers = [] } } = allocation;
-    const desired = JSON.stringify(containers);
-    const old = seen.get(key);
-    if (old?.desired === desired) return;
-    seen.set(key, { desired, sinceMs: old && clock.monotonic() });
-    takePod(`${namespace}/${podName}`);
+    if (allocation === undefined) return void pending.delete(key);
+    if (before === undefined || desiredText(before) === desiredText(allocation)) return;
+    pending.set(key, clock.monotonic());
+    takePod(`${allocation.metadata.namespace}/${allocation.spec.podName}`);
   }
 
   function takePod(podKey: string): void {
     const pod = pods.get(podKey);
     if (pod === undefined) return;
     const key = `${pod.metadata.namespace}/${pod.metadata.uid}`;
-    const entry = seen.get(key);
-    if (entry?.sinceMs === undefined) return;
+    const sinceMs = pending.get(key);
+    if (sinceMs === undefined) return;
     if (!showsAll(pod, desiredLimits(allocations.get(key)?.spec ?? {}))) return;
-    onConfirmed(clock.monotonic() - entry.sinceMs);
-    entry.sinceMs = undefined;
+    onConfirmed(clock.monotonic() - sinceMs);
+    pending.delete(key);
   }
 
   const stops = [allocations.subscribe(takeAllocation), pods.subscribe(takePod)];
   return () => stops.forEach((stop) => stop());
+}
+
+function desiredText({ spec: { containers = [] } }: PodAllocation): string {
+  return JSON.stringify(containers);
 }
 
 function showsAll(pod: Pod, limits: ReadonlyMap<string, number>): boolean {

@@ -155,12 +155,10 @@ export function reportOldKubelets(
   nodes: Pick<Informer<Node>, "get" | "subscribe">,
   log: Log,
 ): () => void {
-  const reported = new Map<string, string>();
-  return nodes.subscribe((key) => {
+  return nodes.subscribe((key, before) => {
     const { kubeletVersion, metadata } = nodes.get(key) ?? {};
-    if (metadata === undefined || !isOldKubelet(kubeletVersion)) return void reported.delete(key);
-    if (reported.get(key) === kubeletVersion) return;
-    reported.set(key, kubeletVersion ?? "");
+    if (metadata === undefined || !isOldKubelet(kubeletVersion)) return;
+    if (before?.kubeletVersion === kubeletVersion) return;
     log.warn("The node's kubelet can't resize pods in place: it needs 1.33 or newer", {
       node: metadata.name,
       kubelet: kubeletVersion,

@@ -5,6 +5,7 @@ import type { Node } from "../shared/api/node.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
+import { createWatchedCache } from "../tests/fixtures/market/watched_cache.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import {
   createServedResize,
@@ -85,22 +86,13 @@ pure(
 );
 
 pure("reportOldKubelets() reports a node once, and again after it changed", () => {
-  const nodes = new Map<string, Node>();
-  let listener = (_key: string): void => {};
-  const informer = {
-    get: (key: string) => nodes.get(key),
-    subscribe(onChange: (key: string) => void) {
-      listener = onChange;
-      return () => {};
-    },
-  };
+  const nodes = createWatchedCache<Node>();
   const logged: unknown[] = [];
   const warn = (_text: string, fields?: object) => void logged.push(fields);
-  reportOldKubelets(informer, { ...silentLog, warn });
+  reportOldKubelets(nodes, { ...silentLog, warn });
   for (const kubeletVersion of ["v1.30.1", "v1.30.1", "v1.33.1", "v1.30.1"]) {
-    nodes.set("n", { ...sampleNode("n"), kubeletVersion });
-    listener("n");
+    nodes.put({ ...sampleNode("n"), kubeletVersion });
   }
-  listener("gone");
+  nodes.remove(sampleNode("n"));
   assert.deepEqual(logged, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
 });

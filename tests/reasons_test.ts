@@ -5,12 +5,11 @@
  */
 import { pure } from "./fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { SentEvent } from "../adapters/kube/writers/event_sink.ts";
 import type { BidEffect } from "../controller/allocation/bounds/bid_rules.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
 import type { AllocationObserver } from "../controller/allocation/ports.ts";
-import type { PodEvent } from "../shared/api/ports.ts";
+import type { MarketEvent, ObjectEvent } from "../shared/api/ports.ts";
 import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { Decision } from "../shared/resize/chain.ts";
 import { type AnyReason, listedReason, REASON_LISTS } from "../shared/api/reasons/reasons.ts";
@@ -46,8 +45,8 @@ pure("code that publishes a reason takes reasons of the lists only, as the compi
     readonly "changes of the market": Kind<PaceChange["reason"]>;
     readonly "rules of bids": Kind<BidEffect["reason"]>;
     readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
-    readonly "events": Kind<PodEvent["reason"]>;
-    readonly "events as sent": Kind<SentEvent["reason"]>;
+    readonly "events": Kind<MarketEvent["reason"]>;
+    readonly "events as sent": Kind<ObjectEvent["reason"]>;
     readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
     readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
     readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;

@@ -35,13 +35,13 @@ const MODES: readonly NodeView["mode"][] = ["uncongested", "congested", "overloa
 /** The value of each metric of a node; undefined where there is none. */
 const NODE_VALUES = {
   price: ({ price }) => price ?? Infinity,
-  scarce: ({ state }) => state && Number(state === "scarce"),
+  scarce: ({ state }) => Number(state === "scarce"),
   pressure: ({ cpuPressure }) => cpuPressure?.seconds,
   allocatable: (node) => cores(node.allocatable),
   capacity: (node) => cores(node.capacity),
   unmanaged: (node) => cores(node.unmanaged),
   committed: (node) => cores(node.committed),
-  wait: ({ waitMs }) => waitMs === undefined ? undefined : waitMs / MS_PER_S,
+  wait: ({ waitMs }) => waitMs / MS_PER_S,
 } as const satisfies Record<string, (node: NodeView) => number | undefined>;
 
 /** The value of each metric of a pod, by its view and its throttled seconds. */

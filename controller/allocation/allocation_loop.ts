@@ -15,12 +15,12 @@ import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue
 import { createMetricWatch, type MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../../shared/instant_queries.ts";
 import {
-  createChangeMemory,
   keptFacts,
   nodeFacts,
   quotaFacts,
+  relevantVersions,
   workloadFacts,
-} from "./watches/change_memory.ts";
+} from "./watches/relevant_changes.ts";
 import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
 import { type Caches, copiesInSync, podsOnNode } from "../caches.ts";
 import { FairQueue } from "./pace/fair_queue.ts";
@@ -190,19 +190,24 @@ function subscribeQueue(
       if (belongsTo(pod, workload)) queue.add(objectKey(pod.metadata));
     }
   };
-  const addPodOf = allocationSubscriber(caches, (podKey, allocation) => {
+  const addPodOf = (key: string, before: PodAllocation | undefined): void => {
+    const allocation = caches.allocations.get(key);
+    // The key of a deleted allocation does not name its pod, which may need a new allocation.
+    const known = allocation ?? before;
+    if (known === undefined) return;
+    const podKey = podKeyOf(known);
     noteDesired(podKey, allocation);
     queue.add(podKey);
-  });
-  /** Calls `changed` with the key and what the change concerns; see `createChangeMemory()`. */
+  };
+  /** Calls `changed` with the key and its `relevantVersions()`. */
   const watch = <T extends ApiObject>(
     copy: Informer<T>,
     factsOf: (object: T) => unknown,
     changed: (key: string, versions: readonly T[]) => void,
-  ): () => void => {
-    const versionsOf = createChangeMemory(copy, factsOf);
-    return copy.subscribe((key) => changed(key, versionsOf(key)));
-  };
+  ): () => void =>
+    copy.subscribe((key, before) =>
+      changed(key, relevantVersions([before, copy.get(key)], factsOf))
+    );
   const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void =>
     watch(copy, workloadFacts, (_key, [one]) => {
       if (one === undefined) return;
@@ -236,25 +241,6 @@ function subscribeQueue(
       }
     }),
   ];
-}
-
-/** Calls `changed` with the pod of an allocation that has changed, or is gone. */
-function allocationSubscriber(
-  { allocations }: Pick<Caches, "allocations">,
-  changed: (podKey: string, allocation: PodAllocation | undefined) => void,
-): (key: string) => void {
-  // The key of a deleted allocation does not name its pod, which may need a new allocation.
-  const podOf = new Map<string, string>();
-  for (const allocation of allocations.all()) {
-    podOf.set(objectKey(allocation.metadata), podKeyOf(allocation));
-  }
-  return (key) => {
-    const allocation = allocations.get(key);
-    const podKey = allocation === undefined ? podOf.get(key) : podKeyOf(allocation);
-    if (allocation === undefined) podOf.delete(key);
-    else podOf.set(key, podKeyOf(allocation));
-    if (podKey !== undefined) changed(podKey, allocation);
-  };
 }
 
 function isHeldByQuota({ status }: PodAllocation): boolean {

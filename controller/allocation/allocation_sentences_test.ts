@@ -223,8 +223,8 @@ async function gated(): Promise<string> {
   const clock = createVirtualClock({ wallStart: 0 });
   const messages: string[] = [];
   const gate = createEventGate({ emit: ({ message }) => void messages.push(message) }, clock);
-  const pod = { namespace: "shop", podName: "web", podUID: "u1" };
-  const event = { ...pod, type: "Normal", reason: "CPULimitHeld", message: "held" } as const;
+  const about = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u1" };
+  const event = { about, type: "Normal", reason: "CPULimitHeld", message: "held" } as const;
   for (let sent = 0; sent < 3; sent++) gate.emit(event);
   await clock.runUntil(300_000);
   gate.emit(event);

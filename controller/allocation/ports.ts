@@ -4,7 +4,8 @@
  * @module
  */
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { PodEvent } from "../../shared/api/ports.ts";
+import type { EventSubject } from "../../shared/api/ports.ts";
+import { defined } from "../../shared/defined.ts";
 import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
@@ -12,15 +13,18 @@ import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
-/** The object of an event that many pods share. */
-export type SharedSubject = NonNullable<PodEvent["about"]>;
-
 /** The object as events name it. */
 export function sharedSubject(
   kind: "Node" | "Namespace" | "HorizontalPodAutoscaler" | WorkloadKind,
-  { metadata: { name, uid } }: ApiObject,
-): SharedSubject {
-  return { apiVersion: API_VERSIONS[kind] ?? "apps/v1", kind, name, uid };
+  { metadata: { namespace, name, uid } }: ApiObject,
+): EventSubject {
+  return defined({
+    apiVersion: API_VERSIONS[kind] ?? "apps/v1",
+    kind,
+    namespace: kind === "Namespace" ? name : namespace,
+    name,
+    uid,
+  });
 }
 
 const API_VERSIONS: Readonly<Record<string, string>> = {
@@ -33,7 +37,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
 export interface AnnotationWarning {
   readonly message: string;
   /** One event on the object that carries it. */
-  readonly about?: SharedSubject;
+  readonly about?: EventSubject;
 }
 
 /** Observes the loop, for metrics. Each method is called synchronously and must be quick. */

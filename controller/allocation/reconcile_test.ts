@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { restoredCause } from "../../shared/resize/scope.ts";
 import { MAX_CPU, SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
-import { sampleNode, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
+import { cpuLimits, sampleNode, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
   annotate,
@@ -185,7 +185,7 @@ pure("createReconciler() holds pods of a drained node while a zone's nodes are a
 });
 
 pure("createReconciler() raises by one step, and by what quotas leave", async () => {
-  const quota = sampleQuota({ hardLimitsCPU: 270, usedLimitsCPU: 200 });
+  const quota = sampleQuota(cpuLimits(270, 200));
   const sent: unknown[] = [];
   const full = reconcilerStage({ quotaHeadroom: 0 }, [quota]);
   for (const stage of [reconcilerStage({ maxStep: 1.5 }), full]) {

@@ -111,7 +111,7 @@ function valuesWith(
       resourceQuotas: cache(
         "resourceQuotas",
         (choice.quotas ?? []).map((quota) => ({
-          ...{ metadata: named, usedLimitsCPU: 0, scopes: [] },
+          ...{ metadata: named, bounds: {}, scopes: [] },
           ...quota,
         })),
       ),
@@ -187,9 +187,9 @@ pure("createCreationValues() gives nothing that an autoscaler or a bound forbids
   const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
   const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
   assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
-  const memory = { requests: { hard: 70 * MI, used: 0 } };
+  const bounds = { "requests.memory": { hard: 70 * MI, used: 0 } };
   assert.deepEqual(
-    within({ quotas: [{ memory }] }),
+    within({ quotas: [{ bounds }] }),
     withRequests({ ...requests, memory: 70 * MI }),
   );
   assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));

@@ -140,10 +140,8 @@ function ranged(memory: { readonly min?: number; readonly max?: number; readonly
 /** The refusal by a quota with 100 bytes left. */
 function charged(): Promise<string> {
   const store = emptyStore();
-  store.tables.ResourceQuota.create({
-    ...sampleQuota(),
-    memory: { requests: { hard: 104, used: 100 } },
-  });
+  const bounds = { "requests.memory": { hard: 104, used: 100 } };
+  store.tables.ResourceQuota.create(sampleQuota({ bounds }));
   const before = samplePod("web");
   return messageOf(() => chargeQuotas(store, { before, after: POD }));
 }

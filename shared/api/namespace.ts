@@ -55,11 +55,8 @@ export interface QuotaBound {
   readonly used: number;
 }
 
-/** A quota's bounds of memory, bytes; absent when it does not bound it. */
-export interface MemoryBounds {
-  readonly requests?: QuotaBound;
-  readonly limits?: QuotaBound;
-}
+/** A resource that quotas bound, by Kubernetes' name. */
+export type BoundedResource = `${"requests" | "limits"}.${"cpu" | "memory"}`;
 
 /** Which pods a quota counts: those that all its scopes take in. */
 export interface QuotaScope {
@@ -73,22 +70,10 @@ export interface QuotaScope {
 /** The trimmed ResourceQuota. */
 export interface ResourceQuota extends NamespacedObject {
   /**
-   * `limits.cpu` of `status.hard` (of `spec.hard` before the first status), millicores; absent when
-   * the quota does not bound it.
+   * By `status`, before the first one by `spec.hard`. A request may also be named without `requests.`:
+   * the tighter of both. Absent: not bounded.
    */
-  readonly hardLimitsCPU?: number;
-  /** `limits.cpu` of `status.used`, millicores; 0 before the first status. */
-  readonly usedLimitsCPU: number;
-  /**
-   * `requests.cpu`, which may also be named `cpu`, as of the limits; the tighter where both are
-   * there, absent when the quota does not bound it.
-   */
-  readonly requestsCPU?: QuotaBound;
-  /**
-   * `requests.memory`, which may also be named `memory`, and `limits.memory`, bytes; absent when the
-   * quota bounds neither. The market does not look at it.
-   */
-  readonly memory?: MemoryBounds;
+  readonly bounds: Readonly<Partial<Record<BoundedResource, QuotaBound>>>;
   /** `spec.scopes` and `spec.scopeSelector`; empty when the quota counts all pods. */
   readonly scopes: readonly QuotaScope[];
 }

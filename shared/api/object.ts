@@ -45,7 +45,7 @@ export const timeSchema = z.string().meta({ format: "date-time" });
 export const reasonSchema = z.string().max(128).regex(/^[A-Z][A-Za-z0-9]*$/);
 
 /** A condition, as `metav1.Condition`. */
-export const conditionSchema = z.object({
+const conditionSchema = z.object({
   type: reasonSchema.describe("The type of the condition, in CamelCase."),
   status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),
   reason: reasonSchema.describe("The reason, in CamelCase."),

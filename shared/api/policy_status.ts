@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { conditionSchema, conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
+import { conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
 
 const whole = z.int().min(0);
 
@@ -79,32 +79,3 @@ export type ContainerAdvice = z.infer<typeof containerAdviceSchema>;
 export type WorkloadStatus = z.infer<typeof workloadStatusSchema>;
 /** The status of a policy. */
 export type PolicyStatus = z.infer<typeof policyStatusSchema>;
-
-/** A list without the items that the schema does not take. */
-export function readableItems<T extends z.ZodType>(item: T): z.ZodType<z.output<T>[]> {
-  return z.preprocess(
-    (list) => Array.isArray(list) ? list.filter((one) => item.safeParse(one).success) : list,
-    z.array(item),
-  );
-}
-
-const { conditions: _conditions, workloads: _workloads, ...counts } = policyStatusSchema.shape;
-
-/** Each member for itself: what can't be read is not there, and is written anew. */
-const stored = z.object({
-  conditions: readableItems(conditionSchema).optional().catch(undefined),
-  workloads: readableItems(workloadStatusSchema).optional().catch(undefined),
-  workloadsDiscovered: counts.workloadsDiscovered.catch(undefined),
-  workloadsProcessed: counts.workloadsProcessed.catch(undefined),
-  workloadsByType: counts.workloadsByType.catch(undefined),
-  lastReconciliation: counts.lastReconciliation.catch(undefined),
-  observedGeneration: counts.observedGeneration.catch(undefined),
-});
-
-/** The status, as far as it can be read; empty where there is none. */
-export function storedPolicyStatus(raw: unknown): PolicyStatus {
-  const { data = {} } = stored.safeParse(raw);
-  return Object.fromEntries(
-    Object.entries(data).filter(([, value]) => value !== undefined),
-  );
-}

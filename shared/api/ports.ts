@@ -84,37 +84,28 @@ export interface EventSubject {
   /** For instance `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
-  readonly namespace: string;
+  /** That of a namespace is its own; absent on nodes. */
+  readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** A message on the event stream of a pod. */
-export interface PodEvent {
-  readonly namespace: string;
-  readonly podName: string;
-  readonly podUID: string;
-  readonly type: "Normal" | "Warning";
-  readonly reason: EventReason;
-  readonly message: string;
-  /**
-   * The object that the event is about instead, where it concerns many pods; the pod is one of them.
-   * It is in the pod's namespace, but for nodes; a namespace is its own.
-   */
-  readonly about?: Omit<EventSubject, "namespace">;
-}
-
-/** A message on the event stream of a policy or a workload. */
+/** A message on the event stream of an object. */
 export interface ObjectEvent<
-  Reason extends string = RightsizingEventReason | PlacementEventReason,
+  Reason extends string = EventReason | RightsizingEventReason | PlacementEventReason,
 > {
   readonly about: EventSubject;
+  /** One of the pods that the event concerns, where it is about an object that they share. */
+  readonly pod?: PodRef;
   readonly type: "Normal" | "Warning";
   readonly reason: Reason;
   readonly message: string;
 }
 
+/** An event of the market. */
+export type MarketEvent = ObjectEvent<EventReason>;
+
 /** Where events go. A lost event is no error. */
-export interface EventSink<Event = PodEvent> {
+export interface EventSink<Event = MarketEvent> {
   emit(event: Event): void;
 }

@@ -1,6 +1,6 @@
 /**
  * A local copy of one kind of objects, kept up to date by list and watch. Level-based: a subscriber
- * receives the key of a change and reads the present state; events carry no history.
+ * receives the key of a change and the object before it, and reads the present state.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
-import { createObjectCache, type IndexBy, type ObjectCache } from "./object_cache.ts";
+import { type Change, createObjectCache, type IndexBy, type ObjectCache } from "./object_cache.ts";
 import { isAtLeast } from "./object_key.ts";
 
 /** One message of a watch. */
@@ -49,6 +49,9 @@ export interface InformerOptions<T extends ApiObject> {
   readonly relistEveryMs?: number;
 }
 
+/** A subscriber. */
+export type OnChange<T> = (...change: Change<T>) => void;
+
 /** A local copy of one kind. */
 export interface Informer<T extends ApiObject> {
   /** The object under `objectKey()`, as last seen. */
@@ -64,8 +67,11 @@ export interface Informer<T extends ApiObject> {
   readonly synced: boolean;
   /** Resolves with true when the copy is in sync, with false when `signal` is aborted first. */
   whenSynced(signal: AbortSignal): Promise<boolean>;
-  /** Calls `onChange` with each key that may have changed, until the returned function is called. */
-  subscribe(onChange: (key: string) => void): () => void;
+  /**
+   * Calls `onChange` with each key that may have changed, until the returned function is called. `before`
+   * is the object that the copy had under it; undefined: none.
+   */
+  subscribe(onChange: OnChange<T>): () => void;
   /** Lists and watches until `signal` is aborted. Throws only what a subscriber throws. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -100,7 +106,7 @@ interface InformerState<T extends ApiObject> {
   readonly options: InformerOptions<T>;
   readonly cache: ObjectCache<T>;
   readonly backoff: Backoff;
-  readonly subscribers: Set<(key: string) => void>;
+  readonly subscribers: Set<OnChange<T>>;
   /** Called when the copy is in sync. */
   readonly waiting: Set<() => void>;
   synced: boolean;
@@ -305,9 +311,9 @@ async function recover<T extends ApiObject>(
 
 function notify<T extends ApiObject>(
   { subscribers }: InformerState<T>,
-  keys: Iterable<string>,
+  changes: Iterable<Change<T>>,
 ): void {
-  for (const key of keys) {
-    for (const onChange of subscribers) onChange(key);
+  for (const change of changes) {
+    for (const onChange of subscribers) onChange(...change);
   }
 }

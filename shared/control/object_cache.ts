@@ -9,18 +9,21 @@ import { objectKey } from "./object_key.ts";
 /** Values under which an object is found; undefined: none. */
 export type IndexBy<T> = (object: T) => string | readonly string[] | undefined;
 
+/** The key of an object that changed, and the object before the change; undefined: there was none. */
+export type Change<T> = readonly [key: string, before: T | undefined];
+
 /** Objects by key. */
 export interface ObjectCache<T extends ApiObject> {
   get(key: string): T | undefined;
   /** The objects for which `indexBy` gave this value, or this one among others. */
   byIndex(value: string): readonly T[];
   all(): Iterable<T>;
-  /** Stores the object and returns its key. */
-  put(object: T): string;
-  /** Removes what stands under the object's key and returns the key. */
-  remove(object: T): string;
-  /** Keeps exactly these objects; returns the keys that appeared, changed version or went. */
-  replaceAll(objects: readonly T[]): readonly string[];
+  /** Stores the object. */
+  put(object: T): Change<T>;
+  /** Removes the object under the same key. */
+  remove(object: T): Change<T>;
+  /** Keeps exactly these objects; returns those that appeared, changed version or went. */
+  replaceAll(objects: readonly T[]): readonly Change<T>[];
 }
 
 /** An empty cache. */
@@ -35,24 +38,26 @@ export function createObjectCache<T extends ApiObject>(
     return typeof values === "string" ? [values] : values ?? [];
   }
 
-  function drop(key: string): void {
+  function drop(key: string): T | undefined {
     const old = byKey.get(key);
-    if (old === undefined) return;
+    if (old === undefined) return undefined;
     byKey.delete(key);
     for (const value of valuesOf(old)) {
       const group = index.get(value);
       group?.delete(key);
       if (group?.size === 0) index.delete(value);
     }
+    return old;
   }
 
-  function store(key: string, object: T): void {
-    drop(key);
+  function store(key: string, object: T): T | undefined {
+    const old = drop(key);
     byKey.set(key, object);
     for (const value of valuesOf(object)) {
       const group = index.get(value) ?? new Map<string, T>();
       index.set(value, group.set(key, object));
     }
+    return old;
   }
 
   return {
@@ -61,13 +66,11 @@ export function createObjectCache<T extends ApiObject>(
     all: () => byKey.values(),
     put(object) {
       const key = objectKey(object.metadata);
-      store(key, object);
-      return key;
+      return [key, store(key, object)];
     },
     remove(object) {
       const key = objectKey(object.metadata);
-      drop(key);
-      return key;
+      return [key, drop(key)];
     },
     replaceAll(objects) {
       const next = new Map(objects.map((object) => [objectKey(object.metadata), object]));
@@ -75,9 +78,11 @@ export function createObjectCache<T extends ApiObject>(
       const changed = [...next].filter(([key, object]) =>
         byKey.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion
       );
+      const keys = [...gone, ...changed.map(([key]) => key)];
+      const changes = keys.map((key): Change<T> => [key, byKey.get(key)]);
       gone.forEach(drop);
       for (const [key, object] of changed) store(key, object);
-      return [...gone, ...changed.map(([key]) => key)];
+      return changes;
     },
   };
 }

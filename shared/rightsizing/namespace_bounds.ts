@@ -5,6 +5,7 @@
  */
 import { resourceRangesOf } from "../resize/checks/limit_range.ts";
 import { qosClassOfPod } from "../resize/inputs/qos.ts";
+import { RESOURCE_NAMES, RESOURCE_SIDES } from "../resize/inputs/resources.ts";
 import { quotaCounts, type QuotaRoom, type ScopedPod } from "../resize/checks/resource_quota.ts";
 import { type LimitRange, type ResourceQuota, unreadableMessages } from "../api/namespace.ts";
 import type { Node } from "../api/node.ts";
@@ -14,19 +15,13 @@ import type { LargestNode, RightsizingFacts } from "./guards/rightsizing_facts.t
 
 /** The room in a quota for CPU and memory, each bound apart. */
 function roomsOf(
-  { metadata: { name }, hardLimitsCPU, usedLimitsCPU, requestsCPU, memory }: ResourceQuota,
+  { metadata: { name }, bounds }: ResourceQuota,
 ): readonly QuotaRoom[] {
-  const limitsCPU = hardLimitsCPU === undefined
-    ? undefined
-    : { hard: hardLimitsCPU, used: usedLimitsCPU };
-  const bounds = [
-    { resource: "cpu", of: "requests", bound: requestsCPU },
-    { resource: "cpu", of: "limits", bound: limitsCPU },
-    { resource: "memory", of: "requests", bound: memory?.requests },
-    { resource: "memory", of: "limits", bound: memory?.limits },
-  ] as const;
-  return bounds.flatMap(({ resource, of, bound }): QuotaRoom[] =>
-    bound === undefined ? [] : [{ name, resource, of, room: bound.hard - bound.used }]
+  return RESOURCE_NAMES.flatMap((resource) =>
+    RESOURCE_SIDES.flatMap((of): readonly QuotaRoom[] => {
+      const bound = bounds[`${of}.${resource}`];
+      return bound === undefined ? [] : [{ name, resource, of, room: bound.hard - bound.used }];
+    })
   );
 }
 

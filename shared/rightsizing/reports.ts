@@ -4,6 +4,7 @@
  *
  * @module
  */
+import * as z from "zod";
 import type { ReportedWorkload } from "../api/recommendation_report.ts";
 import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./workload_record.ts";
 
@@ -97,7 +98,8 @@ function recordOrNothing(
   try {
     return workloadRecordOf(reported, namespace);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    // The server checks no quantities, and may have the schema of another version.
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { sampleQuota } from "../../tests/contract/support/sample_objects.ts";
+import { cpuLimits, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
   bareContainer,
@@ -53,17 +53,20 @@ function scoped(name: string, values: readonly string[] = []): readonly Resource
 }
 
 pure("namespaceRules() has the room of each bound of a quota, also below nothing", () => {
-  const { hardLimitsCPU: _limits, ...unbound } = sampleQuota();
   const both = sampleQuota({
-    requestsCPU: { hard: 500, used: 600 },
-    memory: { requests: { hard: 1000, used: 100 }, limits: { hard: 2000, used: 2000 } },
+    bounds: {
+      ...cpuLimits(1000, 700).bounds,
+      "requests.cpu": { hard: 500, used: 600 },
+      "requests.memory": { hard: 1000, used: 100 },
+      "limits.memory": { hard: 2000, used: 2000 },
+    },
   });
   assert.equal(
     rooms([both]),
     "cpu requests.cpu -100, cpu limits.cpu 300, cpu requests.memory 900, cpu limits.memory 0",
   );
-  const memory = { limits: { hard: 9, used: 2 } };
-  const three = [unbound, { ...unbound, memory }, sampleQuota()];
+  const memory = { "limits.memory": { hard: 9, used: 2 } };
+  const three = [sampleQuota({ bounds: {} }), sampleQuota({ bounds: memory }), sampleQuota()];
   assert.equal(rooms(three), "cpu limits.memory 7, cpu limits.cpu 300");
 });
 

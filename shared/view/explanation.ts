@@ -22,6 +22,7 @@ import { parseCPUBound } from "../quantity.ts";
 import type { OutOfScope } from "../resize/inputs/resize_input.ts";
 import { outOfScope, type ScopeSettings } from "../resize/scope.ts";
 import type { ContainerView, NodeView, PodView } from "./node_view.ts";
+import { type TopNode, topNode } from "./top_view.ts";
 import { recordedLimitsOf } from "../resize/original_limits.ts";
 
 /** One container. CPU in millicores; absent where unknown. */
@@ -40,12 +41,6 @@ export interface ContainerExplanation {
   readonly bounds?: ContainerBounds;
   /** The agent's current view. */
   readonly view?: ContainerView;
-}
-
-/** The agent's view of the pod's node. */
-export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
-  /** Age of its view, ms. */
-  readonly ageMs: number;
 }
 
 /** The controller's result for the last desired limits that it has checked. */
@@ -81,7 +76,7 @@ export interface Explanation {
   /** The figures of the last clearing that was published. */
   readonly market?: NonNullable<Desired["market"]>;
   readonly bounds?: ExplainedBounds;
-  readonly nodeView?: NodeExplanation;
+  readonly nodeView?: TopNode;
   readonly cpuPressure?: NonNullable<PodView["cpuPressure"]>;
   readonly controller?: ControllerExplanation;
   readonly resizeConditions: readonly ResizeCondition[];
@@ -138,7 +133,7 @@ export function explanationOf(input: ExplanationInput): Explanation {
     desired: mapDefined(spec?.desiredCPULimit, parseCPUBound),
     market: spec?.market,
     bounds: mapDefined(status?.bounds, boundsOf),
-    nodeView: mapDefined(nodeView, (view) => nodeOf(view, input.nowMs)),
+    nodeView: mapDefined(nodeView, (view) => topNode(view, input.nowMs)),
     cpuPressure: podView?.cpuPressure,
     controller: mapDefined(status, (one) => controllerOf(one, input.nowMs)),
     resizeConditions: pod.resizeConditions,
@@ -151,10 +146,6 @@ export function explanationOf(input: ExplanationInput): Explanation {
 function boundsOf({ revision, reason, rules }: Bounds): ExplainedBounds {
   const explained = rules?.map((rule) => defined({ ...rule, remedy: remedyFor(rule.reason) }));
   return defined({ revision, reason, rules: explained });
-}
-
-function nodeOf({ pods: _pods, at, ...node }: NodeView, nowMs: number): NodeExplanation {
-  return { ...node, ageMs: Math.max(0, nowMs - Date.parse(at)) };
 }
 
 function controllerOf(status: PodAllocationStatus, nowMs: number): ControllerExplanation {

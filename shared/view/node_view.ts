@@ -94,11 +94,11 @@ export const nodeViewSchema = z.object({
   /** RFC 3339, by the node's clock. */
   at: z.iso.datetime(),
   mode,
-  /** Whether CPU is ample or scarce, and for how many seconds; absent from older agents. */
-  state: z.enum(NODE_STATES).optional(),
-  stateSeconds: z.number().min(0).optional(),
-  /** How CPU is used that no container needs; absent from older agents. */
-  idleCPU: z.enum(IDLE_CPU).optional(),
+  /** Whether CPU is ample or scarce, and for how many seconds. */
+  state: z.enum(NODE_STATES),
+  stateSeconds: z.number().min(0),
+  /** How CPU is used that no container needs. */
+  idleCPU: z.enum(IDLE_CPU),
   /** Why no limit of the node is moved; absent while they move. */
   held: z.string().optional(),
   price,
@@ -110,14 +110,14 @@ export const nodeViewSchema = z.object({
   capacity: millicores,
   /** Held by pods that take no part. */
   unmanaged: millicores,
-  /** Conditions of the node that make `capacity` smaller; agents of old versions don't report them. */
+  /** Conditions of the node that make `capacity` smaller; absent where there are none. */
   pressures: z.array(z.enum(NODE_PRESSURES)).optional(),
   /** Part of `capacity` that limits hold now, idle floors counted by their needs. */
   committed: millicores,
   /** Absent where the kernel offers none. */
   cpuPressure: cpuPressure.optional(),
-  /** How long work may wait for its quota, ms; agents of old versions don't report it. */
-  waitMs: z.number().min(0).optional(),
+  /** How long work may wait for its quota, ms. */
+  waitMs: z.number().min(0),
   pods: z.array(podViewSchema),
 });
 

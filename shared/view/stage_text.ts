@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { ContainerView } from "./node_view.ts";
+import type { ContainerView, NodeView } from "./node_view.ts";
 import type { BoundRule, ContainerBounds } from "../api/pod_allocation.ts";
 import { cpuText, priceText, shareText, throttledText } from "./figures.ts";
-import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
+import type { ExplainedBounds } from "./explanation.ts";
 import { type Hold, holdOf, setsCeiling } from "../api/reasons/bound_reasons.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
 import { isAtCeiling } from "../market/rounding.ts";
@@ -16,8 +16,8 @@ const THROTTLED_SHARE = 0.01;
 
 /** PSI of pod and node, after a semicolon; empty where the kernel offers none. */
 export function cpuPressureText(
-  pod: NodeExplanation["cpuPressure"],
-  node: NodeExplanation["cpuPressure"],
+  pod: NodeView["cpuPressure"],
+  node: NodeView["cpuPressure"],
 ): string {
   const parts = [["pod", pod], ["node", node]] as const;
   const known = parts.flatMap(([name, pressure]) =>
@@ -83,7 +83,7 @@ export function boundsNotes(
 /** Need and share, and how one came from the other. */
 export function clearingText(
   { need, share, floor, originalLimit, weight, credit }: ContainerView,
-  { mode, price, idleCPU }: Pick<NodeExplanation, "mode" | "price" | "idleCPU">,
+  { mode, price, idleCPU }: Pick<NodeView, "mode" | "price" | "idleCPU">,
 ): string {
   const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
   if (mode === "uncongested") return `${begin}: all needs fit the node`;
@@ -110,11 +110,11 @@ export function clearingText(
 
 /**
  * Says whether the node's CPU is free or scarce, and what follows for the containers; undefined where
- * CPU is ample and limits follow demand, and where the agent's version does not report it.
+ * CPU is ample and limits follow demand.
  */
 export function stateText(
-  { state, stateSeconds = 0, idleCPU, price, capacity }: Pick<
-    NodeExplanation,
+  { state, stateSeconds, idleCPU, price, capacity }: Pick<
+    NodeView,
     "state" | "stateSeconds" | "idleCPU" | "price" | "capacity"
   >,
   views: readonly ContainerView[],
@@ -126,7 +126,7 @@ export function stateText(
       round(capacity / 1000)
     } CPUs, price ${priceText(price)}`;
   }
-  if (state === undefined || idleCPU !== "free") return undefined;
+  if (idleCPU !== "free") return undefined;
   const free = "CPU is free on this node";
   if (views.every(isAtCeiling)) return `${free}: limit at its ceiling`;
   return views.every((view) => isAtCeiling(view) || view.target >= view.ceiling)
@@ -135,7 +135,7 @@ export function stateText(
 }
 
 /** The reasons for a smaller capacity than usual, after a semicolon; empty where there are none. */
-export function pressureText({ pressures = [] }: Pick<NodeExplanation, "pressures">): string {
+export function pressureText({ pressures = [] }: Pick<NodeView, "pressures">): string {
   return pressures.length === 0
     ? ""
     : `; the capacity is smaller for ${pressures.join(" and ")}: each takes a tenth`;

@@ -28,7 +28,7 @@ import { createPodEvictor, createPodResizer } from "../../adapters/kube/writers/
 import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import type { PodEvent } from "../../shared/api/ports.ts";
+import type { MarketEvent } from "../../shared/api/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import {
@@ -233,7 +233,7 @@ eventSinkContract(async () => {
     const path = `/api/v1/namespaces/${namespace}/events`;
     const fieldSelector = `involvedObject.uid=${uid}`;
     const { items } = objectOf(await connection.request({ path, query: { fieldSelector } }));
-    const events = items as (PodEvent & { involvedObject: Parameters<typeof eventText>[0] })[];
+    const events = items as (MarketEvent & { involvedObject: Parameters<typeof eventText>[0] })[];
     return events.map((event) => eventText(event.involvedObject, event));
   };
   return {

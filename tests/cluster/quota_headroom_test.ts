@@ -29,7 +29,7 @@ async function used(
   const [quota] = await node.items(path);
   return {
     pods: await limitsOf(node, { namespace, name }),
-    quota: parseResourceQuota(quota).usedLimitsCPU,
+    quota: parseResourceQuota(quota).bounds["limits.cpu"]?.used ?? 0,
   };
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { EventSink, PodEvent } from "../../shared/api/ports.ts";
+import type { EventSink, EventSubject, MarketEvent } from "../../shared/api/ports.ts";
 import type { RightsizingEvent, RightsizingEvents } from "../../controller/rightsizing/ports.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import {
@@ -25,8 +25,8 @@ export interface EventSinkHarness extends ContractHarness {
 
 /** An event as text: its object, type, reason and message. */
 export function eventText(
-  about: { readonly kind: string; readonly namespace: string; readonly name: string },
-  { type, reason, message }: Pick<PodEvent | RightsizingEvent, "type" | "reason" | "message">,
+  about: Pick<EventSubject, "kind" | "namespace" | "name">,
+  { type, reason, message }: Pick<MarketEvent | RightsizingEvent, "type" | "reason" | "message">,
 ): string {
   return `${about.kind} ${about.namespace}/${about.name}: ${type} ${reason}: ${message}`;
 }
@@ -40,8 +40,9 @@ function emitAll(
   { ofPods, ofWorkloads }: Pick<EventSinkHarness, "ofPods" | "ofWorkloads">,
   namespace: string,
 ): void {
-  const applied: PodEvent = {
-    ...{ namespace, podName: "web-0", podUID: POD, type: "Normal" },
+  const applied: MarketEvent = {
+    about: { apiVersion: "v1", kind: "Pod", namespace, name: "web-0", uid: POD },
+    type: "Normal",
     ...{ reason: "CPULimitApplied", message: "app: 200m to 400m (Throttled)" },
   };
   ofPods.emit(applied);

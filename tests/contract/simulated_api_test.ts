@@ -161,8 +161,8 @@ endpointSliceContract(() => {
 eventSinkContract(() => {
   const { api, ...harness } = server();
   const texts = (uid: string): readonly string[] => [
-    ...api.events.all().filter(({ podUID }) => podUID === uid).map((event) =>
-      eventText({ kind: "Pod", namespace: event.namespace, name: event.podName }, event)
+    ...api.events.all().filter(({ about }) => about.uid === uid).map((event) =>
+      eventText(event.about, event)
     ),
     ...api.rightsizingEvents.all().filter(({ about }) => about.uid === uid).map((event) =>
       eventText(event.about, event)

@@ -272,8 +272,8 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "shared/control/object_cache.ts": [
       [
         "a list does not notify of what is gone",
-        "return [...gone, ...changed.map(([key]) => key)];",
-        "return changed.map(([key]) => key);",
+        "const keys = [...gone, ...changed.map(([key]) => key)];",
+        "const keys = changed.map(([key]) => key);",
       ],
     ],
     "shared/control/work_queue.ts": [

@@ -226,7 +226,7 @@ async function settled(scene: ControllerScene): Promise<void> {
 loopTest("writes nothing when autoscalers, rollouts and quotas do not bind", async (scene) => {
   scene.tables.HorizontalPodAutoscaler.create(sampleHPA());
   scene.tables.Deployment.create(sampleWorkload());
-  scene.setQuota({ hardLimitsCPU: 800, usedLimitsCPU: 200 });
+  scene.setQuota({ hard: 800, used: 200 });
   await settled(scene);
   await scene.pass(20_000);
   const rules = scene.status().bounds?.rules;
@@ -240,7 +240,7 @@ loopTest("writes nothing when autoscalers, rollouts and quotas do not bind", asy
       metadata: { ...hpa.metadata, annotations: { round: String(round) } },
     }));
     scene.setRollout(3 + round % 2, 3 + round % 2);
-    scene.setQuota({ usedLimitsCPU: 250 + round % 7 });
+    scene.setQuota({ used: 250 + round % 7 });
     await scene.pass(15_000);
   }
   assert.equal(writes(scene), before);
@@ -323,8 +323,8 @@ async function crowd(scene: ControllerScene): Promise<void> {
 
 /** Events since then, each with its object. */
 function reported({ api }: ControllerScene, sinceMs = 0): readonly string[] {
-  return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, podName, message }) =>
-    `${about === undefined ? `Pod ${podName}` : `${about.kind} ${about.name}`}: ${message}`
+  return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, message }) =>
+    `${about.kind} ${about.name}: ${message}`
   );
 }
 

@@ -10,9 +10,9 @@ import {
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
-import type { OwnerTemplates, PodEvent } from "../../shared/api/ports.ts";
+import type { MarketEvent, OwnerTemplates } from "../../shared/api/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import type { Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
+import type { Namespace, QuotaBound } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -77,7 +77,7 @@ export interface ControllerScene {
   changeNode(change: (node: Node) => Node): void;
   changeNamespace(metadata: Partial<Namespace["metadata"]>): void;
   /** Creates quota `cpu` on limits of CPU, or changes it. */
-  setQuota(change: Partial<ResourceQuota>): void;
+  setQuota(change: Partial<QuotaBound>): void;
   /** Sets the rollout of Deployment `web`: updated pods of all. */
   setRollout(updated: number, total?: number): void;
   pod(name?: string): Pod;
@@ -112,7 +112,7 @@ export interface ControllerScene {
   /** How many requests of this kind the server has got, for instance `resize Pod`. */
   count(request: "resize Pod" | "updateStatus PodAllocation"): number;
   /** Events with this reason. */
-  events(reason: string): readonly PodEvent[];
+  events(reason: string): readonly MarketEvent[];
   messages(reason: string): readonly string[];
 }
 
@@ -259,10 +259,11 @@ function writersOf({ store: { tables } }: SimulatedAPI) {
     },
     changeNode: (change: (node: Node) => Node) => void tables.Node.modify(NODE, change),
     changeNamespace,
-    setQuota(change: Partial<ResourceQuota>) {
-      if (tables.ResourceQuota.get("shop/cpu") === undefined) {
-        tables.ResourceQuota.create({ metadata, usedLimitsCPU: 0, scopes: [], ...change });
-      } else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, ...change }));
+    setQuota(change: Partial<QuotaBound>) {
+      const present = tables.ResourceQuota.get("shop/cpu")?.bounds["limits.cpu"];
+      const bounds = { "limits.cpu": { hard: 0, used: 0, ...present, ...change } };
+      if (present === undefined) tables.ResourceQuota.create({ metadata, bounds, scopes: [] });
+      else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, bounds }));
     },
     setRollout: (updated: number, total = 3) =>
       void tables.Deployment.modify("shop/web", (workload) => ({
@@ -286,7 +287,7 @@ function readersOf({ store: { tables }, events, requests }: SimulatedAPI) {
     const container = pod(name).containers[0];
     return { wanted: container?.limits.cpu, applied: container?.applied.limits.cpu };
   };
-  const eventsOf = (reason: string): readonly PodEvent[] =>
+  const eventsOf = (reason: string): readonly MarketEvent[] =>
     events.all().filter((event) => event.reason === reason);
   return {
     ...{ pod, allocation, status, limits, events: eventsOf },

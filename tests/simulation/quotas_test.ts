@@ -10,7 +10,7 @@ import type { Trace } from "../../lab/simulation/trace.ts";
 import { createWorkload } from "../../lab/simulation/workload.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { sampleQuota } from "../contract/support/sample_objects.ts";
+import { cpuLimits, sampleQuota } from "../contract/support/sample_objects.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
@@ -26,14 +26,14 @@ function underQuota(
     scene.createPod(name);
     scene.want(name, want);
   }
-  scene.setQuota({ hardLimitsCPU: hard, usedLimitsCPU: OWN * names.length });
+  scene.setQuota({ hard, used: OWN * names.length });
 }
 
 /** Another pod that the quota has let in. */
 function addPod(scene: ControllerScene, name: string): void {
-  const usedLimitsCPU = scene.totalLimits() + OWN;
+  const used = scene.totalLimits() + OWN;
   scene.createPod(name);
-  scene.setQuota({ usedLimitsCPU });
+  scene.setQuota({ used });
 }
 
 function assertCeilings(scene: ControllerScene, names: string, expected: readonly number[]): void {
@@ -84,9 +84,9 @@ loopTest("divides a quota anew, once, when a pod or the quota changes", async (s
     [() => addPod(scene, "c"), 470],
     [() => {
       scene.tables.Pod.remove("shop/c");
-      scene.setQuota({ usedLimitsCPU: 2 * OWN });
+      scene.setQuota({ used: 2 * OWN });
     }, 700],
-    [() => scene.setQuota({ hardLimitsCPU: 1200 }), 500],
+    [() => scene.setQuota({ hard: 1200 }), 500],
   ];
   for (const [index, [change, ceiling]] of rows.entries()) {
     change();
@@ -99,14 +99,14 @@ loopTest("divides a quota anew, once, when a pod or the quota changes", async (s
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
   const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, giveUp: 0, json: true });
   const own = scene.pods.reduce((sum, { originalLimit }) => sum + originalLimit, 0);
-  const hardLimitsCPU = 2 * own;
+  const hard = 2 * own;
   const market = startMarketCluster(scene, {
     agent: { idleCPU: "free" },
     controller: { burstFactor: 8 },
   });
   const { tables, onChange } = market.api.store;
   const metadata = { ...sampleQuota().metadata, namespace: SCENE_NAMESPACE };
-  tables.ResourceQuota.create(sampleQuota({ metadata, hardLimitsCPU, usedLimitsCPU: own }));
+  tables.ResourceQuota.create(sampleQuota({ metadata, ...cpuLimits(hard, own) }));
   const blocked = new Set<string>();
   let mostUsed = 0;
   onChange(() => {
@@ -115,7 +115,7 @@ Deno.test("startMarketCluster() raises all limits to what a quota allows, and no
       if (phase === "Failed" || reason === "QuotaExceeded") blocked.add(reason);
     }
     const [quota] = tables.ResourceQuota.all();
-    mostUsed = Math.max(mostUsed, quota?.usedLimitsCPU ?? 0);
+    mostUsed = Math.max(mostUsed, quota?.bounds["limits.cpu"]?.used ?? 0);
   });
   await market.clock.runUntil(60_000);
   const { requests } = market.api;
@@ -123,7 +123,7 @@ Deno.test("startMarketCluster() raises all limits to what a quota allows, and no
   assert.deepEqual([...blocked], []);
   // One write for each pod, and room for one more of the largest.
   assert.equal(requests.get("resize Pod"), scene.pods.length);
-  const left = hardLimitsCPU - mostUsed - Math.max(...scene.pods.map((pod) => pod.originalLimit));
+  const left = hard - mostUsed - Math.max(...scene.pods.map((pod) => pod.originalLimit));
   assert.ok(left >= 0 && left < 10, `${left} m left`);
 });
 
@@ -133,7 +133,7 @@ const RAISED = ["web-0", "web-1", "web-2"];
 /** Three pods of Deployment `web`, raised from 200 to 400 m within a quota of 1600 m. */
 async function raised(scene: ControllerScene): Promise<void> {
   scene.tables.Deployment.create(sampleWorkload());
-  scene.setQuota({ hardLimitsCPU: HARD, usedLimitsCPU: 600 });
+  scene.setQuota({ hard: HARD, used: 600 });
   scene.startController();
   for (const name of RAISED) {
     scene.createPod(name, {}, ofDeployment);

@@ -218,9 +218,10 @@ worldProperty(
       if (hpa) scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
       scene.api.store.tables.ResourceQuota.create({
         metadata: { name: "q", namespace: NAMESPACE, uid: "", resourceVersion: "" },
-        requestsCPU: { hard: 5000 + room.cpu, used: 5000 },
-        memory: { requests: { hard: room.memory, used: 0 } },
-        usedLimitsCPU: 0,
+        bounds: {
+          "requests.cpu": { hard: 5000 + room.cpu, used: 5000 },
+          "requests.memory": { hard: room.memory, used: 0 },
+        },
         scopes: [],
       });
       await scene.run(WATCHED_MS);

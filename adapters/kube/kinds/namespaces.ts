@@ -13,6 +13,7 @@ import type {
   QuotaScope,
   ResourceQuota,
 } from "../../../shared/api/namespace.ts";
+import { defined } from "../../../shared/defined.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
 import {
@@ -119,16 +120,14 @@ export function parseResourceQuota(raw: unknown): ResourceQuota {
       const most = amountOf(hard, name);
       return most === undefined ? [] : [{ hard: most, used: amountOf(used, name) ?? 0 }];
     }).sort((a, b) => (a.hard - a.used) - (b.hard - b.used))[0];
-  const memory = {
-    ...present("requests", tightest(memoryBoundOf, "requests.memory", "memory")),
-    ...present("limits", tightest(memoryBoundOf, "limits.memory")),
-  };
   return {
     metadata: parseNamespacedIdentity(raw),
-    ...present("hardLimitsCPU", cpuBoundOf(hard, "limits.cpu")),
-    usedLimitsCPU: cpuBoundOf(used, "limits.cpu") ?? 0,
-    ...present("requestsCPU", tightest(cpuBoundOf, "requests.cpu", "cpu")),
-    ...(Object.keys(memory).length === 0 ? {} : { memory }),
+    bounds: defined({
+      "requests.cpu": tightest(cpuBoundOf, "requests.cpu", "cpu"),
+      "limits.cpu": tightest(cpuBoundOf, "limits.cpu"),
+      "requests.memory": tightest(memoryBoundOf, "requests.memory", "memory"),
+      "limits.memory": tightest(memoryBoundOf, "limits.memory"),
+    }),
     scopes: [
       ...(spec.scopes ?? []).map((name): QuotaScope => ({ name, operator: "Exists", values: [] })),
       ...(spec.scopeSelector?.matchExpressions ?? []).map(

@@ -5,11 +5,8 @@
  */
 import { faultText } from "../../../shared/api/fields.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
-import {
-  type RecommendationReport,
-  reportedWorkloadSchema,
-} from "../../../shared/api/recommendation_report.ts";
-import { readableItems, storedPolicyStatus } from "../../../shared/api/policy_status.ts";
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import {
   type PolicyDefaults,
@@ -17,7 +14,6 @@ import {
   type StoredPolicy,
 } from "../../../shared/rightsizing/policy_spec.ts";
 import type { KubeConnection } from "../client/connection.ts";
-import { objectOf } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";
 import { mapOf, parseNamespacedIdentity } from "./object_fields.ts";
 
@@ -48,16 +44,16 @@ export function parseOptimizationPolicy(
   raw: unknown,
   defaults: PolicyDefaults = {},
 ): StoredPolicy {
-  const { metadata: { generation = 0 }, spec, status } = raw as {
+  const { metadata: { generation = 0 }, spec, status = {} } = raw as {
     readonly metadata: { readonly generation?: number };
     readonly spec?: unknown;
-    readonly status?: unknown;
+    readonly status?: PolicyStatus;
   };
   const reading = readPolicySpec(spec, defaults);
   return {
     metadata: { ...parseNamespacedIdentity(raw), generation },
     ...reading,
-    status: storedPolicyStatus(status),
+    status,
     ...(reading.faults.length === 0 ? {} : {
       unreadable: `Cannot read OptimizationPolicy: ${reading.faults.map(faultText).join("; ")}`,
     }),
@@ -70,16 +66,13 @@ export const recommendationReportListWatch: OpenListWatch<RecommendationReport> 
   parse: parseRecommendationReport,
 });
 
-const workloads = readableItems(reportedWorkloadSchema);
-
-/** Reads a report, without entries of another version that can't be read. */
+/** Reads a report. */
 export function parseRecommendationReport(raw: unknown): RecommendationReport {
-  const { metadata: { labels } } = raw as RecommendationReport;
-  const { data = [] } = workloads.safeParse(objectOf(raw).workloads);
+  const { metadata: { labels }, workloads } = raw as RecommendationReport;
   return {
     apiVersion: OPTIPOD_GROUP_VERSION,
     kind: "RecommendationReport",
     metadata: { ...parseNamespacedIdentity(raw), ...mapOf("labels", labels) },
-    workloads: data,
+    workloads,
   };
 }

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { ObjectEvent, PodEvent } from "../../../shared/api/ports.ts";
+import type { ObjectEvent } from "../../../shared/api/ports.ts";
+import { EVENT_REASONS } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../../shared/api/reasons/placement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { cutToBytes } from "../../../shared/quoted_text.ts";
@@ -17,21 +18,13 @@ import {
 } from "../client/connection.ts";
 import { formatMicroTime } from "../kinds/object_fields.ts";
 
-/** Either kind of event. */
-export type SentEvent = PodEvent | ObjectEvent;
-
-/** True for an event with a pod. */
-function isPodEvent(event: SentEvent): event is PodEvent {
-  return "podUID" in event;
-}
-
 /** Keeps the last events. */
 export interface EventSeries {
   /** Records that the event was created under this name. */
-  begin(event: SentEvent, created: { readonly name: string; readonly nowMs: number }): void;
+  begin(event: ObjectEvent, created: { readonly name: string; readonly nowMs: number }): void;
   /** The earlier event that this one repeats, and the new count; undefined for a new event. */
   repeat(
-    event: SentEvent,
+    event: ObjectEvent,
     nowMs: number,
   ): { readonly name: string; readonly count: number } | undefined;
 }
@@ -51,10 +44,8 @@ const CAPACITY = 4096;
 /** Keeps no event yet. */
 export function createEventSeries(): EventSeries {
   const known = new Map<string, CreatedEvent>();
-  const keyOf = (event: SentEvent): string => {
-    const uid = event.about?.uid ?? (isPodEvent(event) ? event.podUID : "");
-    return JSON.stringify([uid, event.type, event.reason, event.message]);
-  };
+  const keyOf = ({ about, type, reason, message }: ObjectEvent): string =>
+    JSON.stringify([about.uid, type, reason, message]);
 
   /** A map keeps the order of insertion: its first event was repeated longest ago. */
   function keep(key: string, created: CreatedEvent): void {
@@ -85,7 +76,7 @@ export function createEventSeries(): EventSeries {
 /** Takes events and sends them. */
 export interface KubeEventSink {
   /** Queues an event, warnings first. A full queue drops its oldest event that is no warning. */
-  emit(event: SentEvent): void;
+  emit(event: ObjectEvent): void;
   /** Sends queued events until `signal` is aborted; then drops the rest. Never throws. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -114,8 +105,8 @@ export function createEventSink(
   options: EventSinkOptions,
 ): KubeEventSink {
   const { clock, log, instance = CONTROLLER, capacity = 1000 } = options;
-  const warnings: SentEvent[] = [];
-  const others: SentEvent[] = [];
+  const warnings: ObjectEvent[] = [];
+  const others: ObjectEvent[] = [];
   let dropped = 0;
   let wake = (): void => {};
   const series = createEventSeries();
@@ -127,12 +118,11 @@ export function createEventSink(
     return lastStamp.toString(16);
   }
 
-  async function createEvent(event: SentEvent, signal: AbortSignal): Promise<void> {
+  async function createEvent(event: ObjectEvent, signal: AbortSignal): Promise<void> {
     const nowMs = clock.wall();
     // Unique as in client-go: the object's name and the time in hex. A part of a DNS subdomain ends in a
     // letter or a digit.
-    const subject = event.about?.name ?? (isPodEvent(event) ? event.podName : "");
-    const name = `${subject.slice(0, 200).replace(/[-.]+$/, "")}.${stampOf(nowMs)}`;
+    const name = `${event.about.name.slice(0, 200).replace(/[-.]+$/, "")}.${stampOf(nowMs)}`;
     await connection.request({
       method: "POST",
       path: eventPath(event),
@@ -142,7 +132,7 @@ export function createEventSink(
     series.begin(event, { name, nowMs });
   }
 
-  async function send(event: SentEvent, signal: AbortSignal): Promise<void> {
+  async function send(event: ObjectEvent, signal: AbortSignal): Promise<void> {
     const repeated = series.repeat(event, clock.wall());
     if (repeated === undefined) return await createEvent(event, signal);
     const lastObservedTime = formatMicroTime(clock.wall());
@@ -186,14 +176,14 @@ export function createEventSink(
   };
 }
 
-function eventPath(event: SentEvent, name?: string): string {
+function eventPath(event: ObjectEvent, name?: string): string {
   const namespace = namespaceOf(event);
   const events = { groupVersion: "events.k8s.io/v1", resource: "events", namespace };
   return resourcePath(name === undefined ? events : { ...events, name });
 }
 
 function eventBody(
-  event: SentEvent,
+  event: ObjectEvent,
   { name, nowMs, instance }: {
     readonly name: string;
     readonly nowMs: number;
@@ -211,31 +201,19 @@ function eventBody(
     reason: event.reason,
     type: event.type,
     note: cutToBytes(event.message, LONGEST_NOTE),
-    ...objectsOf(event),
+    regarding: event.about,
+    ...(event.pod === undefined ? {} : {
+      related: { apiVersion: "v1", kind: "Pod", ...event.pod },
+    }),
   };
 }
 
 /** The namespace in which the event is created. */
-function namespaceOf(event: SentEvent): string {
-  if (!isPodEvent(event)) return event.about.namespace;
-  return event.about?.kind === "Node" ? CLUSTER_NAMESPACE : event.namespace;
+function namespaceOf({ about }: ObjectEvent): string {
+  return about.namespace ?? CLUSTER_NAMESPACE;
 }
 
-/** The object of the event, and the pod that led to it, if it is another one. */
-function objectsOf(event: SentEvent): Record<string, unknown> {
-  if (!isPodEvent(event)) {
-    const { apiVersion, kind, namespace, name, uid } = event.about;
-    return { regarding: { apiVersion, kind, namespace, name, uid } };
-  }
-  const { about, namespace, podName, podUID } = event;
-  const pod = { apiVersion: "v1", kind: "Pod", namespace, name: podName, uid: podUID };
-  if (about === undefined) return { regarding: pod };
-  const { apiVersion, kind, name, uid } = about;
-  const subject = { apiVersion, kind, name, uid };
-  return { regarding: kind === "Node" ? subject : { ...subject, namespace }, related: pod };
-}
-
-function actionOf(event: SentEvent): string {
-  if (isPodEvent(event)) return "Resize";
-  return Object.hasOwn(PLACEMENT_EVENT_REASONS, event.reason) ? "Place" : "Rightsize";
+function actionOf({ reason }: ObjectEvent): string {
+  if (Object.hasOwn(EVENT_REASONS, reason)) return "Resize";
+  return Object.hasOwn(PLACEMENT_EVENT_REASONS, reason) ? "Place" : "Rightsize";
 }

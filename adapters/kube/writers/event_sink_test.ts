@@ -13,13 +13,13 @@ import {
 } from "../../../tests/fixtures/canned_server.ts";
 import { parseWorkload } from "../kinds/workloads.ts";
 import { createEventSeries, createEventSink } from "./event_sink.ts";
-import type { ObjectEvent, PodEvent } from "../../../shared/api/ports.ts";
+import type { MarketEvent, ObjectEvent } from "../../../shared/api/ports.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
 
-const EVENT: PodEvent = {
-  namespace: "shop",
-  podName: "web-0",
-  podUID: "u1",
+const POD = { namespace: "shop", name: "web-0", uid: "u1" };
+const IN_POD = { apiVersion: "v1", kind: "Pod", ...POD };
+const EVENT: MarketEvent = {
+  about: IN_POD,
   type: "Normal",
   reason: "CPULimitApplied",
   message: "app: 200m to 400m",
@@ -47,7 +47,7 @@ type Sent = Pick<ReceivedRequest, "method" | "path"> & {
 /** Requests of a sink until the server has had `count` of them. */
 async function sent(
   count: number,
-  events: readonly (PodEvent | ObjectEvent)[],
+  events: readonly ObjectEvent[],
   answer: (request: ReceivedRequest) => unknown = () => ({}),
 ): Promise<readonly Sent[]> {
   const enough = Promise.withResolvers<void>();
@@ -85,8 +85,8 @@ Deno.test("emit() makes an event of the pod", async () => {
 
 Deno.test("emit() makes an event of a node or workload, and names the pod that it came about by", async () => {
   const node = { apiVersion: "v1", kind: "Node", name: "it", uid: "u2" };
-  const workload = { apiVersion: "apps/v1", kind: "Deployment", name: "it", uid: "u3" };
-  const events = [node, workload].map((about) => ({ ...EVENT, about }));
+  const workload = { ...IN_POD, apiVersion: "apps/v1", kind: "Deployment", name: "it", uid: "u3" };
+  const events = [node, workload].map((about) => ({ ...EVENT, about, pod: POD }));
   const [ofNode, ofWorkload] = await sent(2, events);
   const related = { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" };
   // The server accepts events about cluster-scoped objects in this namespace only.
@@ -94,7 +94,7 @@ Deno.test("emit() makes an event of a node or workload, and names the pod that i
   assert.equal(ofNode?.body.metadata.namespace, "default");
   assert.deepEqual(ofNode?.body.regarding, node);
   assert.equal(ofWorkload?.path, SHOP_EVENTS);
-  assert.deepEqual(ofWorkload?.body.regarding, { ...workload, namespace: "shop" });
+  assert.deepEqual(ofWorkload?.body.regarding, workload);
   for (const one of [ofNode, ofWorkload]) assert.partialDeepStrictEqual(one?.body, { related });
 });
 
@@ -113,7 +113,7 @@ Deno.test("emit() makes an event of a policy or a workload that no pod has come 
 
 Deno.test("emit() names events as the server takes them, also where a long name is cut", async () => {
   const names = ["a", "-", ".", "-.-"].map((cut) => `${"a".repeat(200 - cut.length)}${cut}b`);
-  const events = names.map((podName) => ({ ...EVENT, podName, podUID: podName }));
+  const events = names.map((name) => ({ ...EVENT, about: { ...IN_POD, name, uid: name } }));
   for (const { body } of await sent(names.length, events)) {
     // A DNS subdomain, as `validation.IsDNS1123Subdomain` has it.
     const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -149,7 +149,7 @@ Deno.test("emit() counts repetitions in the first event, and begins anew when th
 Deno.test("run() goes on after an event that was refused", async () => {
   const requests = await sent(
     2,
-    [{ ...EVENT, namespace: "gone" }, EVENT],
+    [{ ...EVENT, about: { ...IN_POD, namespace: "gone" } }, EVENT],
     ({ path }) => path.includes("/gone/") ? statusAnswer(404) : {},
   );
   assert.equal(requests.length, 2);
@@ -160,13 +160,13 @@ Deno.test("createEventSeries() takes a different or late event for a new one", (
   series.begin(EVENT, { name: "e1", nowMs: 0 });
   assert.deepEqual(series.repeat(EVENT, 60_000), { name: "e1", count: 2 });
   assert.equal(series.repeat({ ...EVENT, message: "other" }, 60_000), undefined);
-  assert.equal(series.repeat({ ...EVENT, podUID: "u2" }, 60_000), undefined);
+  assert.equal(series.repeat({ ...EVENT, about: { ...IN_POD, uid: "u2" } }, 60_000), undefined);
   assert.equal(series.repeat(EVENT, 60_000 + 10 * 60_000 + 1), undefined);
 });
 
 Deno.test("createEventSeries() drops the event that was repeated longest ago", () => {
   const series = createEventSeries();
-  const note = (index: number): PodEvent => ({ ...EVENT, podUID: `u${index}` });
+  const note = (index: number) => ({ ...EVENT, about: { ...IN_POD, uid: `u${index}` } });
   for (let index = 0; index <= 4096; index++) series.begin(note(index), { name: "e", nowMs: 0 });
   assert.equal(series.repeat(note(0), 0), undefined);
   assert.notEqual(series.repeat(note(1), 0), undefined);
@@ -187,7 +187,8 @@ Deno.test("emit() sends warnings first, and drops the oldest other event when to
     warn: (_message: string, fields: unknown) => void warned.push(fields),
   };
   const sink = createEventSink(server.connection, { clock, log, capacity: 3 });
-  const emit = (type: PodEvent["type"], message: string) => sink.emit({ ...EVENT, type, message });
+  const emit = (type: MarketEvent["type"], message: string) =>
+    sink.emit({ ...EVENT, type, message });
   for (const message of ["a", "b", "c"]) emit("Normal", message);
   emit("Warning", "d");
   emit("Warning", "e");

@@ -31,7 +31,7 @@ const MANY: Change = {
     ...sampleNodeView([], { mode: "uncongested", price: 0 }),
     pressures: ["MemoryPressure", "DiskPressure"],
     cpuPressure: { share: 0.123, seconds: 60 },
-    ageMs: 5000,
+    ...{ pods: 0, ageMs: 5000 },
   },
   cpuPressure: { share: 0.345, seconds: 40 },
   bounds: bounds("HPADamped", "PodNotReady", "NodeDraining", "Moonlight"),
@@ -168,7 +168,7 @@ Deno.test("sentences of explain: what blocks the pod", () =>
       "NotRunning: Pending": head({ phase: "Pending" }),
       "NoAllocation": head({ hasAllocation: false }),
       "NodeHoldsLimits": head({
-        nodeView: { ...sampleNodeView([]), ageMs: 250, held: "SchedExt" },
+        nodeView: { ...sampleNodeView([]), pods: 0, ageMs: 250, held: "SchedExt" },
       }),
       "ControllerHolds": head({ controller: {} }),
       "KubeletIsBehind": head({ containers: [app({}, { limit: 450 })] }),
@@ -248,18 +248,19 @@ no agent: QuotaOff
 `,
   ));
 
-const FREE_BUT_CONGESTED = { mode: "congested", price: 1765, idleCPU: "free" } as const;
+const CONGESTED = { mode: "congested", price: 1765, idleCPU: "tight" } as const;
+const FREE_BUT_CONGESTED = { ...CONGESTED, idleCPU: "free" } as const;
 
 Deno.test("sentences of explain: stages", () =>
   assertTexts(
     {
       "held both": () => boundsNotes({ held: "both" }, {}),
       "no bounds": () => lineOf("Bounds", { bounds: undefined }),
-      "overloaded": () => clearingText(app({}).view, { mode: "overloaded", price: null }),
-      "enough": () => clearingText(app(ENOUGH).view, { mode: "congested", price: 200 }),
-      "floor": () => clearingText(app({ share: 100 }).view, { mode: "congested", price: 1765 }),
-      "need within the floor": () =>
-        clearingText(app({ need: 90, share: 90 }).view, { mode: "congested", price: 1765 }),
+      "overloaded": () =>
+        clearingText(app({}).view, { ...CONGESTED, mode: "overloaded", price: null }),
+      "enough": () => clearingText(app(ENOUGH).view, { ...CONGESTED, price: 200 }),
+      "floor": () => clearingText(app({ share: 100 }).view, CONGESTED),
+      "need within the floor": () => clearingText(app({ need: 90, share: 90 }).view, CONGESTED),
       "free": () => clearingText(app({}).view, FREE_BUT_CONGESTED),
       "free: enough": () =>
         clearingText(app({ share: 480, originalLimit: 300 }).view, FREE_BUT_CONGESTED),
@@ -310,7 +311,6 @@ pure("sentences of explain: whether CPU is scarce", () =>
       "ample, limits follow demand": () => stateOf({ ...FREE, idleCPU: "tight" }, {}),
       "scarce": () =>
         stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
-      "an older agent": () => stateOf({}, {}),
       "no container of the pod": () => stateOf(FREE),
     },
     `\
@@ -324,8 +324,6 @@ ample, limits follow demand
 
 scarce
   CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 267
-an older agent
-
 no container of the pod
 
 `,

@@ -140,7 +140,7 @@ const CAUSES: readonly (readonly [by: string | undefined, change: Change])[] = [
 ];
 
 function heldNode() {
-  return { ...sampleNodeView([]), ageMs: 250, held: "SchedExt" } as const;
+  return { ...sampleNodeView([]), pods: 0, ageMs: 250, held: "SchedExt" } as const;
 }
 
 pure("blockerOf() finds the outermost cause", () => {

@@ -6,6 +6,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { ownedBy } from "../../../tests/fixtures/sample_workloads.ts";
 import type { Cluster } from "../ports.ts";
@@ -40,7 +41,11 @@ function server(
     lines: () => {
       throw new TypeError("Cannot watch: not expected here");
     },
-    podGet: () => Promise.reject(new ApiError(0, "Unreachable", "no agent")),
+    podGet: async ({ pod }) => {
+      if (pod !== "older-agent") throw new ApiError(0, "Unreachable", "no agent");
+      const { idleCPU: _none, ...older } = sampleNodeView([]);
+      return await Promise.resolve(older);
+    },
     tunnel: () => Promise.reject(new Error("Cannot forward: not expected here")),
     bearerToken: () => Promise.resolve("own"),
     close: () => {},
@@ -270,6 +275,8 @@ pure("createAgentViews() finds running agents, and reports that one does not ans
   assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
   assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
   await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
+  const older = views.view({ node: "node-2", pod: "older-agent" });
+  await assert.rejects(older, TypeError);
 });
 
 const map = (name: string, key: string) => ({
@@ -319,6 +326,7 @@ function named(...names: string[]): unknown {
   const items = names.map((name) => ({
     metadata: { name, namespace: "shop", uid: name, resourceVersion: "1" },
     spec: { template: { spec: { containers: [] } } },
+    workloads: [],
   }));
   return { items, metadata: { resourceVersion: "9" } };
 }

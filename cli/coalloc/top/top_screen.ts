@@ -154,7 +154,7 @@ function nodeLine(
     `${coresText(unmanaged)} unmanaged`,
     counted(pods, "pod"),
     paint(mode, how, look),
-    ...(state === undefined ? [] : [`CPU ${state}`]),
+    `CPU ${state}`,
     ...(held === undefined ? [] : [paint(`limits held: ${held}`, "red", look)]),
     `price ${priceText(price)}`,
     paint(`${ageText(ageMs)} ago`, "dim", look),

@@ -72,7 +72,7 @@ NAMESPACE   POD    USAGE   DEMAND       LIMIT   DEMAND/LIMIT   THROTTLED   PRICE
 shop        web     198m     480m   200m→450m   █████▒▒▒▒▒│▒    412 ms/s     267   Throttled
 shop        idle     30m      40m        100m   ████▒······│      0 ms/s     267   DemandFell
 
-node-1  ███████████████████░  3.42 of 3.60 cores committed · 0.20 unmanaged · 2 pods · congested · price 267 · 250ms ago
+node-1  ███████████████████░  3.42 of 3.60 cores committed · 0.20 unmanaged · 2 pods · congested · CPU ample · price 267 · 250ms ago
 `,
   );
 });

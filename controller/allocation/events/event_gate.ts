@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../../shared/clock.ts";
-import type { EventSink, PodEvent } from "../../../shared/api/ports.ts";
+import type { EventSink, MarketEvent } from "../../../shared/api/ports.ts";
 
 /** At most one event of a reason and key per object in this time, ms. */
 const QUIET_MS = 5 * 60_000;
@@ -12,7 +12,7 @@ const QUIET_MS = 5 * 60_000;
 const CHECK_MS = 10_000;
 
 /** An event and its key. */
-export interface GatedEvent extends PodEvent {
+export interface GatedEvent extends MarketEvent {
   /** An event with another key passes at once; for instance a reason. */
   readonly key?: string;
 }
@@ -23,7 +23,7 @@ interface Past {
   readonly message: string;
   readonly dropped: number;
   /** The last dropped event, if it must follow later. */
-  readonly held?: PodEvent | undefined;
+  readonly held?: MarketEvent | undefined;
 }
 
 type Kinds = Map<string, Past>;
@@ -33,7 +33,7 @@ export interface EventGate {
   /** Publishes the event now or later, or counts it. */
   emit(event: GatedEvent): void;
   /** Drops a deferred event of this reason: it no longer applies. */
-  withdraw(podUID: string, reason: PodEvent["reason"]): void;
+  withdraw(podUID: string, reason: MarketEvent["reason"]): void;
   /** Forgets a deleted pod. */
   forget(podUID: string): void;
   /** Publishes deferred events when they are due, until `signal` is aborted. */
@@ -48,7 +48,7 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
   const past = new Map<string, Kinds>();
 
   function publish(
-    event: PodEvent,
+    event: MarketEvent,
     { kinds, kind, dropped }: { kinds: Kinds; kind: string; dropped: number },
   ): void {
     kinds.set(kind, { at: clock.monotonic(), message: event.message, dropped: 0 });
@@ -73,7 +73,7 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
 
   return {
     emit({ key = "", ...event }) {
-      const uid = event.about?.uid ?? event.podUID;
+      const { uid } = event.about;
       const kind = `${event.reason} ${key}`;
       const kinds: Kinds = past.get(uid) ?? new Map();
       past.set(uid, kinds);
@@ -83,7 +83,7 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
       }
       const isNew = (key === "" || event.type === "Warning") && event.message !== last.message;
       // A node's or workload's pods say the same: they are no repetition.
-      const more = event.about === undefined ? 1 : 0;
+      const more = event.pod === undefined ? 1 : 0;
       const dropped = last.dropped + more;
       kinds.set(kind, { ...last, dropped, held: isNew ? event : undefined });
     },

@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
+import type { EventSubject } from "../../../shared/api/ports.ts";
 import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
@@ -19,7 +20,7 @@ import { marketCause } from "../pace/resize_turns.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.ts";
-import { type AnnotationWarning, type SharedSubject, sharedSubject } from "../ports.ts";
+import { type AnnotationWarning, sharedSubject } from "../ports.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
 /** True for reasons that give no event; a bound and a status may have the same one, with other flags. */
@@ -27,17 +28,23 @@ export function isQuiet({ quiet }: Reason): boolean {
   return quiet === true;
 }
 
-/** An event without the pod that it is about. */
-export type EventText = Omit<GatedEvent, "namespace" | "podName" | "podUID">;
+/** An event of a pod; `about` is there only where the event is about an object that pods share. */
+export type EventText = Omit<GatedEvent, "about" | "pod"> & { readonly about?: EventSubject };
 
 /** One event on the pod, or on what it shares with others. */
 export function emitOn(
   { metadata }: Pod,
-  event: EventText,
+  { about, ...event }: EventText,
   { events }: Pick<ReconcileContext, "events">,
 ): void {
-  const { namespace, name: podName, uid: podUID } = metadata;
-  events.emit({ namespace, podName, podUID, ...event });
+  const { namespace, name, uid } = metadata;
+  const pod = { namespace, name, uid };
+  events.emit({
+    ...event,
+    ...(about === undefined
+      ? { about: { apiVersion: "v1", kind: "Pod", ...pod } }
+      : { about, pod }),
+  });
 }
 
 /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
@@ -87,7 +94,7 @@ export function reportBounds(
   rules: readonly KnownRule[],
   { events }: Pick<ReconcileContext, "events">,
 ): void {
-  const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
+  const subjectOf = (reason: BoundReason): EventSubject | undefined => {
     const { about }: Reason = BOUND_REASONS[reason];
     if (about === "node") return node && sharedSubject("Node", node);
     return about && workload && sharedSubject(workload.kind, workload);

@@ -20,7 +20,7 @@ import {
 import { limited, reconcilerStage } from "../../../tests/fixtures/market/reconciler_stage.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import type { PodEvent } from "../../../shared/api/ports.ts";
+import type { EventSubject, MarketEvent, PodRef } from "../../../shared/api/ports.ts";
 import { createEventGate, type EventGate, type GatedEvent } from "./event_gate.ts";
 import { reportBounds, statusEvent } from "./pod_events.ts";
 import { type AnnotatedObjects, outsideWarnings, switchWarnings } from "./switch_warnings.ts";
@@ -38,24 +38,33 @@ async function reported(
   const clock = createVirtualClock({ wallStart: 0 });
   const seen: string[] = [];
   const gate = createEventGate({
-    emit({ about, podUID, message }: PodEvent): void {
+    emit({ about, message }: MarketEvent): void {
       const [, text = message, more] = /^(.*) \(and (\d+) more .*\)$/.exec(message) ?? [];
       const count = more === undefined ? "" : ` +${more}`;
       seen.push(
-        `${Math.round(clock.monotonic() / 1000)} ${about?.name ?? podUID}: ${text}${count}`,
+        `${Math.round(clock.monotonic() / 1000)} ${about.name}: ${text}${count}`,
       );
     },
   }, clock);
   const stop = new AbortController();
   const running = gate.run(stop.signal);
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
-  const pod = { namespace: "shop", podName: "web", podUID: "u1" };
-  const event = { ...pod, type: "Normal", reason: "CPULimitHeld", message: "held" } as const;
+  const event = {
+    about: podCalled("u1"),
+    type: "Normal",
+    reason: "CPULimitHeld",
+    message: "held",
+  } as const;
   await act((fields) => gate.emit({ ...event, ...fields }), pass, gate);
   await pass(20 * MINUTE);
   stop.abort();
   await running;
   return seen;
+}
+
+/** A pod with this name and UID. */
+function podCalled(uid: string): EventSubject & PodRef {
+  return { apiVersion: "v1", kind: "Pod", namespace: "shop", name: uid, uid };
 }
 
 const FAULT = { type: "Warning", reason: "AnnotationIgnored" } as const;
@@ -66,7 +75,7 @@ pure("createEventGate() lets one event of a kind per pod through in five minutes
     emit({});
     emit({});
     emit({ reason: "CPULimitFailed", message: "failed" });
-    emit({ podUID: "u2" });
+    emit({ about: podCalled("u2") });
     await pass(5 * MINUTE - 1);
     emit({});
     await pass(1);
@@ -88,13 +97,13 @@ pure("run() reports the last of other texts when the quiet time is over", async 
 pure("run() reports nothing again that stands there already, or that is over", async () => {
   const seen = await reported(async (emit, pass, gate) => {
     for (const message of ["lots", "many", "lots"]) emit({ ...FAULT, message });
-    for (const podUID of ["u2", "u3"]) {
-      for (const message of ["lots", "many"]) emit({ ...FAULT, podUID, message });
+    for (const about of ["u2", "u3"].map(podCalled)) {
+      for (const message of ["lots", "many"]) emit({ ...FAULT, about, message });
     }
     await pass(1000);
     gate.withdraw("u2", "AnnotationIgnored");
     gate.forget("u3");
-    emit({ ...FAULT, podUID: "u3", message: "lots" });
+    emit({ ...FAULT, about: podCalled("u3"), message: "lots" });
   });
   assert.deepEqual(seen, ["0 u1: lots", "0 u2: lots", "0 u3: lots", "1 u3: lots"]);
 });
@@ -116,7 +125,7 @@ pure("createEventGate() reports a node once, however many of its pods say so", a
   const seen = await reported(async (emit, pass) => {
     const say = () => {
       for (let pod = 0; pod < 100; pod++) {
-        emit({ podUID: `u${pod}`, key: "NodeNotReady", message: "away", about: NODE });
+        emit({ pod: podCalled(`u${pod}`), key: "NodeNotReady", message: "away", about: NODE });
       }
     };
     say();
@@ -154,7 +163,8 @@ pure(
     const seen: string[] = [];
     const clock = createVirtualClock({ wallStart: 0 });
     const events = createEventGate({
-      emit: ({ about, podName, message }) => void seen.push(`${about?.kind ?? podName} ${message}`),
+      emit: ({ about, pod, message }) =>
+        void seen.push(`${pod === undefined ? about.name : about.kind} ${message}`),
     }, clock);
     const shared = { node: sampleNode("node-1"), workload: sampleWorkload() };
     const reasons: readonly BoundReason[] = [

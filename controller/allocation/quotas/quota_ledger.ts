@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { isAtLeast, objectKey } from "../../../shared/control/object_key.ts";
 
@@ -54,15 +54,6 @@ interface Account {
   raises: readonly Raise[];
 }
 
-/** The quota's bound of the resource; undefined when it has none. */
-export function quotaBound(
-  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU }: ResourceQuota,
-  resource: QuotaResource,
-): QuotaBound | undefined {
-  if (resource === "requests") return requestsCPU;
-  return hard === undefined ? undefined : { hard, used };
-}
-
 /**
  * An empty ledger. A raise counts until the quota's use has grown by it, or its copy is newer than the
  * raised pod, or two seconds after the answer. Use by others at the same moment may be taken for it:
@@ -73,7 +64,7 @@ export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger 
 
   /** Millicores that the quota has left by its newest copy, less raises that it does not count yet. */
   function leftOf(quota: ResourceQuota, resource: QuotaResource): number | undefined {
-    const bound = quotaBound(quota, resource);
+    const bound = quota.bounds[`${resource}.cpu`];
     if (bound === undefined) return undefined;
     const { hard, used } = bound;
     const { resourceVersion: version } = quota.metadata;
@@ -93,7 +84,7 @@ export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger 
   }
 
   function enter(quota: ResourceQuota, resource: QuotaResource, left: number): readonly Raise[] {
-    const bound = quotaBound(quota, resource);
+    const bound = quota.bounds[`${resource}.cpu`];
     if (bound === undefined) return [];
     leftOf(quota, resource);
     const raise: Raise = { left, untilMs: Infinity };

@@ -11,12 +11,7 @@ import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { QuotaAmount, QuotaBounds } from "../bounds/namespace_bounds.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
-import {
-  createQuotaLedger,
-  type QuotaBooking,
-  quotaBound,
-  type QuotaResource,
-} from "./quota_ledger.ts";
+import { createQuotaLedger, type QuotaBooking, type QuotaResource } from "./quota_ledger.ts";
 import { createQuotaShares } from "./quota_shares.ts";
 import { createQuotaUses, type QuotaUse, type QuotaUsesParts } from "./quota_uses.ts";
 import { GRID } from "../../../shared/quantity.ts";
@@ -68,7 +63,7 @@ export function createQuotaRooms(
   const sharesOf = createQuotaShares({ ...parts, uses, clock });
 
   function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
-    const bound = quotaBound(quota, resource);
+    const bound = quota.bounds[`${resource}.cpu`];
     const left = ledger.headroom(quota, resource);
     if (bound === undefined || left === undefined) return [];
     const use = uses.of(quota, resource);
@@ -100,7 +95,7 @@ export function createQuotaRooms(
       const resources: readonly QuotaResource[] = movesRequest(pod)
         ? ["limits", "requests"]
         : ["limits"];
-      if (!counting.some((quota) => resources.some((one) => quotaBound(quota, one)))) {
+      if (!counting.some((quota) => resources.some((one) => quota.bounds[`${one}.cpu`]))) {
         return undefined;
       }
       const left = (): readonly Left[] =>

@@ -4,6 +4,7 @@ import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import {
+  cpuLimits,
   sampleAllocation,
   sampleContainer,
   sampleGuaranteed,
@@ -21,12 +22,11 @@ function quota(
   requests?: readonly [hard: number, used: number],
   change: Partial<ResourceQuota> = {},
 ): ResourceQuota {
-  const { hardLimitsCPU: _none, ...bare } = sampleQuota();
-  return {
-    ...{ ...bare, ...change },
-    ...(limits && { hardLimitsCPU: limits[0], usedLimitsCPU: limits[1] }),
-    ...(requests && { requestsCPU: { hard: requests[0], used: requests[1] } }),
+  const bounds = {
+    ...(limits && cpuLimits(...limits).bounds),
+    ...(requests && { "requests.cpu": { hard: requests[0], used: requests[1] } }),
   };
+  return sampleQuota({ bounds, ...change });
 }
 
 const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
@@ -204,7 +204,7 @@ pure("giveBack() brings together what is missing, a step each at most", () => {
 /** A quota of 1000 m that has this much used in this version. */
 function seen(used: number, version: number, change: Partial<ResourceQuota> = {}): ResourceQuota {
   const metadata = { ...sampleQuota().metadata, resourceVersion: `${version}` };
-  return sampleQuota({ metadata, usedLimitsCPU: used, ...change });
+  return sampleQuota({ metadata, ...cpuLimits(1000, used), ...change });
 }
 
 const QUOTA = seen(700, 10);
@@ -222,8 +222,9 @@ function stage() {
 
 pure("headroom() is what the quota leaves, nothing where it does not bound the resource", () => {
   const { left, headroom } = stage();
-  const { hardLimitsCPU: _none, ...ofMemory } = QUOTA;
-  const requests = { ...QUOTA, requestsCPU: { hard: 500, used: 450 } };
+  const ofMemory = { ...QUOTA, bounds: {} };
+  const bounds = { ...QUOTA.bounds, "requests.cpu": { hard: 500, used: 450 } };
+  const requests = { ...QUOTA, bounds };
   assert.deepEqual([left(), left(ofMemory), left(seen(1300, 10))], [300, undefined, -300]);
   const both = (["limits", "requests"] as const).map((one) => headroom(requests, one));
   assert.deepEqual([headroom(QUOTA, "requests"), ...both], [undefined, 300, 50]);

@@ -3,16 +3,20 @@ import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
-import { sampleNode, sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
+import {
+  cpuLimits,
+  sampleNode,
+  sampleQuota,
+} from "../../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import {
-  createChangeMemory,
   keptFacts,
   nodeFacts,
   quotaFacts,
+  relevantVersions,
   workloadFacts,
-} from "./change_memory.ts";
+} from "./relevant_changes.ts";
 import { createRolloutMemory } from "../reconcile_snapshot.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
 
@@ -136,36 +140,20 @@ pure("look() finds no agent silent while more than one and more than 10 % are ov
   assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
 });
 
-/** Sets the object of key `n` (undefined: takes it away), and asks for the versions that matter. */
-function stage<T extends ApiObject>(
-  factsOf: (object: T) => unknown,
-  first?: T,
-): (object: T | undefined) => readonly T[] {
-  let present = first && named(first);
-  const versionsOf = createChangeMemory<T>({
-    all: () => (present === undefined ? [] : [present]).values(),
-    get: () => present,
-  }, factsOf);
-  return (object) => {
-    present = object && named(object);
-    return versionsOf("n");
-  };
-}
-
-function named<T extends ApiObject>({ metadata, ...rest }: T): T {
-  const { namespace: _none, ...identity } = metadata;
-  return { ...rest, metadata: { ...identity, name: "n" } } as T;
-}
-
 const NODE = sampleNode("n");
 
-pure("createChangeMemory() has what is new, changed and gone, once", () => {
-  const change = stage(nodeFacts);
+pure("relevantVersions() has what is new, changed and gone", () => {
   const drained = { ...NODE, draining: true as const };
-  assert.deepEqual([change(NODE), change(NODE)], [[named(NODE)], []]);
-  assert.deepEqual([change(drained), change(drained)], [[named(NODE), named(drained)], []]);
-  assert.deepEqual([change(undefined), change(undefined)], [[named(drained)], []]);
-  assert.deepEqual(stage(nodeFacts, NODE)(NODE), []);
+  const rows: readonly (readonly [before: Node | undefined, now: Node | undefined, Node[]])[] = [
+    [undefined, NODE, [NODE]],
+    [NODE, { ...NODE }, []],
+    [NODE, drained, [NODE, drained]],
+    [drained, undefined, [drained]],
+    [undefined, undefined, []],
+  ];
+  for (const [before, now, expected] of rows) {
+    assert.deepEqual(relevantVersions([before, now], nodeFacts), expected);
+  }
 });
 
 /** Rows of a function's facts: an object, then another version of it, and whether that matters to pods. */
@@ -176,7 +164,8 @@ function matters<T extends ApiObject>(
 ): void {
   pure(name, () => {
     for (const [before, after, expected] of rows) {
-      assert.equal(stage(factsOf, before)(after).length > 0, expected, JSON.stringify(after));
+      const versions = relevantVersions([before, after], factsOf);
+      assert.equal(versions.length > 0, expected, JSON.stringify(after));
     }
   });
 }
@@ -195,12 +184,14 @@ matters("nodeFacts() are what concerns pods, and nothing else", nodeFacts, [
 ]);
 
 const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
-const requests = (used: number) => ({ requestsCPU: { hard: 500, used } });
+const requests = (used: number) => ({
+  bounds: { ...cpuLimits(1000, 700).bounds, "requests.cpu": { hard: 500, used } },
+});
 
 matters("quotaFacts() are what a quota allows, not what is used of it", quotaFacts, [
-  [sampleQuota(), sampleQuota({ usedLimitsCPU: 900 }), false],
+  [sampleQuota(), sampleQuota(cpuLimits(1000, 900)), false],
   [sampleQuota(requests(0)), sampleQuota(requests(100)), false],
-  [sampleQuota(), sampleQuota({ hardLimitsCPU: 900 }), true],
+  [sampleQuota(), sampleQuota(cpuLimits(900, 700)), true],
   [sampleQuota(), sampleQuota(requests(0)), true],
   [sampleQuota(), sampleQuota({ scopes }), true],
 ]);

@@ -153,7 +153,7 @@ export function nodePage(detail: NodeDetail): Page {
   const lead = node.held !== undefined
     ? `Limits are held (${node.held}): ${sentenceOf(node.held)}.`
     : node.state === "scarce"
-    ? `CPU has been scarce for ${ageText((node.stateSeconds ?? 0) * 1000)}: the market divides it.`
+    ? `CPU has been scarce for ${ageText(node.stateSeconds * 1000)}: the market divides it.`
     : "CPU is free: limits are at their ceilings, or follow the need.";
   return {
     title: node.node,

@@ -6,8 +6,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, ResourceName, Resources } from "../../../shared/api/pod.ts";
-import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
-import { defined } from "../../../shared/defined.ts";
+import type { BoundedResource, QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
 import { forbidden } from "./limit_ranger.ts";
@@ -31,10 +30,8 @@ function totalOf({ containers }: Pod, side: keyof Resources, resource: ResourceN
   return containers.reduce((sum, container) => sum + (container[side][resource] ?? 0), 0);
 }
 
-type Charged = "limits.cpu" | "requests.cpu" | "limits.memory" | "requests.memory";
-
 /** The change that a pod's resize makes to a quota, by resource. */
-function changesOf(before: Pod, after: Pod): Readonly<Record<Charged, number>> {
+function changesOf(before: Pod, after: Pod): Readonly<Record<BoundedResource, number>> {
   const change = (side: keyof Resources, resource: ResourceName): number =>
     totalOf(after, side, resource) - totalOf(before, side, resource);
   return {
@@ -46,30 +43,20 @@ function changesOf(before: Pod, after: Pod): Readonly<Record<Charged, number>> {
 }
 
 function boundsOf(
-  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU, memory }: ResourceQuota,
-): Readonly<Record<Charged, QuotaBound | undefined>> {
-  return {
-    "limits.cpu": hard === undefined ? undefined : { hard, used },
-    "requests.cpu": requestsCPU,
-    "limits.memory": memory?.limits,
-    "requests.memory": memory?.requests,
-  };
+  { bounds }: ResourceQuota,
+): readonly (readonly [BoundedResource, QuotaBound])[] {
+  return Object.entries(bounds) as [BoundedResource, QuotaBound][];
 }
 
 /** The quota with what is used of it after the change. */
-function charged(quota: ResourceQuota, changes: Readonly<Record<Charged, number>>): ResourceQuota {
-  const bounds = boundsOf(quota);
-  const after = (resource: Charged): QuotaBound | undefined => {
-    const bound = bounds[resource];
-    return bound && { ...bound, used: bound.used + changes[resource] };
-  };
-  const memory = { requests: after("requests.memory"), limits: after("limits.memory") };
-  return defined({
-    ...quota,
-    usedLimitsCPU: after("limits.cpu")?.used ?? quota.usedLimitsCPU,
-    requestsCPU: after("requests.cpu"),
-    memory: quota.memory && defined(memory),
-  });
+function charged(
+  quota: ResourceQuota,
+  changes: Readonly<Record<BoundedResource, number>>,
+): ResourceQuota {
+  const bounds = boundsOf(quota).map(([resource, { hard, used }]) =>
+    [resource, { hard, used: used + changes[resource] }] as const
+  );
+  return { ...quota, bounds: Object.fromEntries(bounds) };
 }
 
 /** Counts what the pod changes in the namespace's quotas; throws 403 when one is full. */
@@ -82,9 +69,9 @@ export function chargeQuotas(
     quota.metadata.namespace === after.metadata.namespace && quotaCounts(quota, after)
   );
   for (const quota of quotas) {
-    for (const [resource, bound] of Object.entries(boundsOf(quota))) {
-      const change = changes[resource as Charged];
-      if (bound === undefined || change <= 0 || bound.used + change <= bound.hard) continue;
+    for (const [resource, bound] of boundsOf(quota)) {
+      const change = changes[resource];
+      if (change <= 0 || bound.used + change <= bound.hard) continue;
       const quantityText = (amount: number): string =>
         `${resource}=${amount}${resource.endsWith("cpu") ? "m" : ""}`;
       throw forbidden(

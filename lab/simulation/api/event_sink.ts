@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import type { PodEvent } from "../../../shared/api/ports.ts";
+import type { MarketEvent } from "../../../shared/api/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { RightsizingEvent } from "../../../controller/rightsizing/ports.ts";
 
@@ -84,7 +84,7 @@ export function createEventLog<T extends ApiObject>(limit = 5000): EventLog<T> {
 }
 
 /** A sink that keeps the last events, each with its time in ms of the monotonic clock. */
-export interface EventList<E = PodEvent> {
+export interface EventList<E = MarketEvent> {
   emit(event: E): void;
   /** Oldest first. */
   all(): readonly (E & { readonly atMs: number })[];

@@ -185,16 +185,14 @@ Deno.test("resize() is refused where a pod's memory would leave a LimitRange, no
 });
 
 Deno.test("resize() takes memory from a quota, gives it back, and is refused beyond it", async () => {
-  const { hardLimitsCPU: _none, ...unbound } = sampleQuota();
-  const quota = {
-    ...unbound,
-    memory: {
-      requests: { hard: 100 * MI, used: 64 * MI },
-      limits: { hard: 1000 * MI, used: 128 * MI },
+  const quota = sampleQuota({
+    bounds: {
+      "requests.memory": { hard: 100 * MI, used: 64 * MI },
+      "limits.memory": { hard: 1000 * MI, used: 128 * MI },
     },
-  };
+  });
   const { resized, quota: stored } = stage({ quota });
-  const used = () => [stored()?.memory?.requests?.used, stored()?.memory?.limits?.used];
+  const used = () => Object.values(stored()?.bounds ?? {}).map((bound) => bound.used);
   assert.equal(await resized({ requests: { memory: 100 * MI }, limits: { memory: 200 * MI } }), "");
   assert.deepEqual(used(), [100 * MI, 200 * MI]);
   assert.match(

@@ -83,9 +83,7 @@ pure("stop() refuses requests, loses answers and puts informers out of sync", as
   assert.equal(informer.synced, false);
   await assert.rejects(api.nodeLink("node-1").node(), { status: 0 });
   api.events.emit({
-    namespace: "shop",
-    podName: "web",
-    podUID: "u",
+    about: { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u" },
     type: "Normal",
     reason: "CPULimitHeld",
     message: "lost",

@@ -192,9 +192,10 @@ function report(times: number): Perform {
     const stop = new AbortController();
     const running = sink.run(stop.signal);
     // Unlike what was reported before, with fewer rights.
-    const about = { namespace, podName: "web", podUID: UID, message: crypto.randomUUID() };
+    const about = { apiVersion: "v1", kind: "Pod", namespace, name: "web", uid: UID };
+    const message = crypto.randomUUID();
     for (let time = 0; time < times; time++) {
-      sink.emit({ ...about, type: "Normal", reason: "CPULimitHeld" });
+      sink.emit({ about, type: "Normal", reason: "CPULimitHeld", message });
     }
     await until(`${times} answers`, () => answers >= times || undefined, { everyMs: 5 })
       .finally(() => stop.abort());

@@ -102,12 +102,16 @@ export function sampleDesired(cpuLimit: string, price = 0.01): Desired {
   };
 }
 
+/** A quota's bound on CPU limits, millicores. */
+export function cpuLimits(hard: number, used: number): Pick<ResourceQuota, "bounds"> {
+  return { bounds: { "limits.cpu": { hard, used } } };
+}
+
 /** A quota of 1000 m on limits, of which 700 m are used. */
 export function sampleQuota(change: Partial<ResourceQuota> = {}): ResourceQuota {
   return {
     metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion: "1" },
-    hardLimitsCPU: 1000,
-    usedLimitsCPU: 700,
+    ...cpuLimits(1000, 700),
     scopes: [],
     ...change,
   };

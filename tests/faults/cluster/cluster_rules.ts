@@ -11,6 +11,7 @@ import { seededRandom } from "../../../shared/random.ts";
 import type { ContainerRuntime } from "../../../lab/simulation/kubelet.ts";
 import { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
+import { cpuLimits } from "../../contract/support/sample_objects.ts";
 import type { CORRUPTIONS } from "../fault.ts";
 
 /** The quota of a namespace; limits.cpu in millicores: less than the ceilings of its pods together. */
@@ -38,7 +39,7 @@ export function startRules({ store }: SimulatedAPI): void {
   });
   const { hard, ...ref } = QUOTA;
   const metadata = { ...ref, ...NO_VERSION };
-  ResourceQuota.seed({ metadata, hardLimitsCPU: hard, usedLimitsCPU: 0, scopes: [] });
+  ResourceQuota.seed({ metadata, ...cpuLimits(hard, 0), scopes: [] });
   let position = 0;
   store.onChange(() => {
     let isChanged = false;
@@ -46,8 +47,8 @@ export function startRules({ store }: SimulatedAPI): void {
       isChanged ||= entry.object.metadata.namespace === QUOTA.namespace;
     }
     if (!isChanged) return;
-    const usedLimitsCPU = quotaUsed(store);
-    ResourceQuota.modify(`${QUOTA.namespace}/${QUOTA.name}`, (one) => ({ ...one, usedLimitsCPU }));
+    const present = cpuLimits(hard, quotaUsed(store));
+    ResourceQuota.modify(`${QUOTA.namespace}/${QUOTA.name}`, (one) => ({ ...one, ...present }));
   });
 }
 

@@ -3,33 +3,23 @@
  *
  * @module
  */
-import type { Informer } from "../../../shared/control/informer.ts";
 import type { ApiObject, Texts } from "../../../shared/api/object.ts";
 import { MARKET_PREFIX } from "../../../shared/api/market_keys.ts";
-import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import { isOldKubelet } from "../../../shared/resize/checks/platform.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
 
 /**
- * Makes a function that returns the versions of the object under a key that pods have to know of: the
- * last one and the present one, as far as there are any; none when both are the same by `factsOf`.
+ * The versions of an object that concern pods: before and after a change, as far as there are any; none
+ * where `factsOf` is the same of both.
  */
-export function createChangeMemory<T extends ApiObject>(
-  copy: Pick<Informer<T>, "all" | "get">,
+export function relevantVersions<T extends ApiObject>(
+  versions: readonly [before: T | undefined, now: T | undefined],
   factsOf: (object: T) => unknown,
-): (key: string) => readonly T[] {
-  const known = new Map([...copy.all()].map((one) => [objectKey(one.metadata), one]));
-  const textOf = (object: T | undefined): string | undefined =>
-    object && JSON.stringify(factsOf(object));
-  return (key) => {
-    const before = known.get(key);
-    const now = copy.get(key);
-    if (now === undefined) known.delete(key);
-    else known.set(key, now);
-    return textOf(before) === textOf(now) ? [] : [before, now].filter((one) => one !== undefined);
-  };
+): readonly T[] {
+  const [before, now] = versions.map((one) => one && JSON.stringify(factsOf(one)));
+  return before === now ? [] : versions.filter((one) => one !== undefined);
 }
 
 /** A node updates its status every few seconds. */
@@ -38,8 +28,8 @@ export function nodeFacts({ kubeletVersion, os, ready, draining, cordonedAtMs }:
 }
 
 /** A quota's used amounts are left out: they change all the time. */
-export function quotaFacts({ hardLimitsCPU, requestsCPU, scopes }: ResourceQuota): unknown {
-  return [hardLimitsCPU, requestsCPU?.hard, scopes];
+export function quotaFacts({ bounds, scopes }: ResourceQuota): unknown {
+  return [bounds["limits.cpu"]?.hard, bounds["requests.cpu"]?.hard, scopes];
 }
 
 /**
