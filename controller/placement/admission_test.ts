@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/webhook/apply_json_patch.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import { silentLog } from "../../shared/log.ts";
 import {

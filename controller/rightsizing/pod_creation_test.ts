@@ -24,7 +24,7 @@ import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import { withDefaultRequests } from "../../shared/resize/inputs/resources.ts";
 import { createCreationValues, createPodCreationMutator } from "./pod_creation.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/webhook/apply_json_patch.ts";
 import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
 import type {
   HorizontalPodAutoscaler,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { AdmissionRequest } from "../admission/admission_review.ts";
-import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/webhook/apply_json_patch.ts";
 import { placementPatch, placementRequest } from "./new_pod.ts";
 import { NODE_CLASS_PRESETS, type NodeClass } from "./node_classes.ts";
 

@@ -7,7 +7,7 @@
 import type { PlacementAPI } from "../../../controller/placement/ports.ts";
 import type { Checkpoint } from "../../../shared/control/persisted_map.ts";
 import type { AdmissionRequest } from "../../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../fixtures/apply_json_patch.ts";
+import { applyJSONPatch } from "../../fixtures/webhook/apply_json_patch.ts";
 import { runMutators } from "../../../shared/admission/run_mutators.ts";
 import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
