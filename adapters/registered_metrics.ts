@@ -92,8 +92,8 @@ function register(
 /** The series of one metric by the object that they are about, since they end with it. */
 export class ObjectSeries {
   readonly #metric: Gauge | Counter | Histogram;
-  /** By object: labels of its series, as JSON. */
-  readonly #known = new Map<string, ReadonlySet<string>>();
+  /** By object: labels of its series; the objects that the metric keeps, too. */
+  readonly #known = new Map<string, readonly Series[0][]>();
 
   constructor(metric: Gauge | Counter | Histogram) {
     this.#metric = metric;
@@ -107,18 +107,19 @@ export class ObjectSeries {
       else if (metric instanceof Counter) metric.inc(labels, value);
       else metric.observe(labels, value);
     }
-    const known = this.#known.get(object) ?? new Set();
-    const observed = new Set(series.map(([labels]) => JSON.stringify(labels)));
-    const isGauge = metric instanceof Gauge;
-    if (isGauge) this.#removeSeries(known.difference(observed));
-    const present = isGauge ? observed : observed.union(known);
+    const present = new Map(series.map(([labels]) => [JSON.stringify(labels), labels]));
+    for (const labels of this.#known.get(object) ?? []) {
+      const key = JSON.stringify(labels);
+      if (present.has(key) || !(metric instanceof Gauge)) present.set(key, labels);
+      else metric.remove(labels);
+    }
     if (present.size === 0) this.#known.delete(object);
-    else this.#known.set(object, present);
+    else this.#known.set(object, [...present.values()]);
   }
 
   /** Deletes the object's series. */
   remove(object: string): void {
-    this.#removeSeries(this.#known.get(object) ?? new Set());
+    for (const labels of this.#known.get(object) ?? []) this.#metric.remove(labels);
     this.#known.delete(object);
   }
 
@@ -126,9 +127,5 @@ export class ObjectSeries {
   clear(): void {
     this.#metric.reset();
     this.#known.clear();
-  }
-
-  #removeSeries(series: ReadonlySet<string>): void {
-    for (const labels of series) this.#metric.remove(JSON.parse(labels));
   }
 }
