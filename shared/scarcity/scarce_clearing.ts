@@ -30,7 +30,10 @@ export interface ScarceShare {
    * others what weights give them if all ask for more than there is.
    */
   readonly part: number;
-  /** The share that it would have then of all that containers use, also where that is more than is divided. */
+  /**
+   * The share that it would have then of all that containers use, also where that is more than is divided;
+   * 0 while none waits.
+   */
   readonly partOfUsed: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
@@ -91,12 +94,15 @@ export function clearScarce(
     bidder,
     bid: waiting < WAITS ? bid : bidder.ceiling,
   }));
-  const entitled = divide(most, divided).shares;
-  const partsOfUsed = divide(most, used).shares;
-  const byKernel = divideByRequest(
-    most.map(({ bidder, bid }) => ({ bidder, bid: Math.min(bid, bidder.memory.limit) })),
-    used,
-  );
+  // While none waits, none is short: the clearing of the bids is enough.
+  const waits = waiting.some((share) => share >= WAITS);
+  const entitled = waits ? divide(most, divided).shares : [];
+  const partsOfUsed = waits ? divide(most, used).shares : [];
+  const kernel = most.map(({ bidder, bid }) => ({
+    bidder,
+    bid: Math.min(bid, bidder.memory.limit),
+  }));
+  const byKernel = waits ? divideByRequest(kernel, used) : [];
   const bids = first.map((one, i) => {
     const { bidder, waiting } = one;
     if (waiting < WAITS) return { ...one, short: false };
@@ -116,7 +122,7 @@ export function clearScarce(
     shares: bids.map(({ bidder: _, ...one }, i) => ({
       ...one,
       share: shares[i] as number,
-      partOfUsed: partsOfUsed[i] as number,
+      partOfUsed: partsOfUsed[i] ?? 0,
     })),
   };
 }
