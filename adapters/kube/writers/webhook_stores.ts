@@ -62,7 +62,10 @@ export function createSecretStore(
       await send({ method: "POST", path: resourcePath(secrets), body });
     },
     async replace(seen, data) {
-      await send({ method: "PUT", path, body: { ...read.get(seen), data: encodedTexts(data) } });
+      const raw = objectOf(read.get(seen));
+      const { resourceVersion } = seen;
+      const metadata = { ...objectOf(raw.metadata), namespace, name, resourceVersion };
+      await send({ method: "PUT", path, body: { ...raw, metadata, data: encodedTexts(data) } });
     },
   };
 }

@@ -71,6 +71,7 @@ Deno.test("createSecretStore() sends labels on creation, and keeps type and meta
   const seen = await store.read() ?? assert.fail("there is a Secret");
   assert.deepEqual(seen, { resourceVersion: "4", data: { "tls.crt": "CERT", latin: "\ufffd" } });
   await store.replace(seen, { "tls.key": "KEY" });
+  await store.replace({ resourceVersion: "3", data: {} }, {});
   const { labels, ...place } = PLACE;
   assert.deepEqual(sent(server), [
     {
@@ -84,6 +85,10 @@ Deno.test("createSecretStore() sends labels on creation, and keeps type and meta
     {
       to: `PUT ${SECRETS}/mbcas-webhook`,
       body: { ...kept, data: { "tls.key": btoa("KEY") } },
+    },
+    {
+      to: `PUT ${SECRETS}/mbcas-webhook`,
+      body: { metadata: { ...place, resourceVersion: "3" }, data: {} },
     },
   ]);
 });
