@@ -89,8 +89,14 @@ Deno.test("sentences of reviews that can't be read", () =>
       "Cannot read an admission review: 9 characters that are not JSON",
     ],
     [
+      "no object",
+      () => reviewFault({ object: [] }),
+      "Cannot read an admission review: request.object is a list of 0: must be an object",
+    ],
+    [
       "operation",
       () => reviewFault({ operation: "PATCH" }),
-      "Cannot read an admission review: its uid, kind, resource or operation is missing or unknown",
+      'Cannot read an admission review: request.operation is "PATCH": must be one of CREATE, UPDATE, ' +
+      "DELETE, CONNECT",
     ],
   ]));

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { isMembers, membersOf } from "../members.ts";
+import * as z from "zod";
+import { faultsOf, faultText } from "../api/fields.ts";
 import type { JSONPatchOperation } from "./json_patch.ts";
 
 /** An object of the API as it was sent: readers must check every field. */
@@ -28,53 +29,59 @@ export interface AdmissionRequest {
   readonly object?: SentObject;
 }
 
-/** The operations that an API server sends. */
-const OPERATIONS: readonly unknown[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
+const sentObject = z.custom<SentObject>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  { error: "must be an object" },
+);
 
-/** The request of a review, as API servers write it: null stands for an absent field. */
-interface SentRequest {
-  readonly uid: string;
-  readonly kind: { readonly kind: string };
-  readonly resource: { readonly resource: string };
-  readonly subResource?: string | null;
-  readonly operation: AdmissionRequest["operation"];
-  readonly namespace?: string | null;
-  readonly name?: string | null;
-  readonly dryRun?: boolean | null;
-  readonly object?: unknown;
-}
+const reviewSchema = z.object({
+  apiVersion: z.literal("admission.k8s.io/v1"),
+  kind: z.literal("AdmissionReview"),
+  request: z.object({
+    // A UUID today; the answer repeats it, so it may not be endless.
+    uid: z.string().min(1).max(128),
+    kind: z.object({ kind: z.string().min(1) }),
+    resource: z.object({ resource: z.string().min(1) }),
+    subResource: z.string().nullish(),
+    operation: z.enum(["CREATE", "UPDATE", "DELETE", "CONNECT"]),
+    namespace: z.string().nullish(),
+    name: z.string().nullish(),
+    dryRun: z.boolean().nullish(),
+    object: sentObject.nullish(),
+  }),
+});
 
 /**
- * The request in this text. Throws a `SyntaxError` for text that is not JSON, and a `TypeError` for JSON
- * without the fields that each review has.
+ * The request in this text. Throws a `SyntaxError` for text that is not JSON, and a `TypeError` that
+ * names the field with its value for JSON that is not such a review.
  */
 export function parseAdmissionReview(text: string): AdmissionRequest {
-  let review: unknown;
+  let raw: unknown;
   try {
-    review = JSON.parse(text);
+    raw = JSON.parse(text);
   } catch {
     // The engine's message repeats parts of the body, which may hold anything.
     throw new SyntaxError(
       `Cannot read an admission review: ${text.length} characters that are not JSON`,
     );
   }
-  const request = membersOf(membersOf(review)["request"]) as Partial<SentRequest>;
-  const { uid, kind, resource, subResource, operation, namespace, name, dryRun, object } = request;
-  // Any client may reach the port, and the operation is a label of metrics.
-  if (!uid || !kind?.kind || !resource?.resource || !operation || !OPERATIONS.includes(operation)) {
-    throw new TypeError(
-      "Cannot read an admission review: its uid, kind, resource or operation is missing or unknown",
-    );
+  const { success, data, error } = reviewSchema.safeParse(raw);
+  if (!success) {
+    const [first] = faultsOf(error, { raw, root: "the body" });
+    const fault = first === undefined ? "" : faultText(first).replace(/^the body\./, "");
+    throw new TypeError(`Cannot read an admission review: ${fault}`);
   }
+  const { uid, kind, resource, subResource, operation, ...rest } = data.request;
+  const { namespace, name, dryRun, object } = rest;
   return {
     uid,
     kind: kind.kind,
-    resource: subResource ? `${resource.resource}/${subResource}` : resource.resource,
+    resource: [resource.resource, subResource ?? ""].filter((part) => part !== "").join("/"),
     operation,
     namespace: namespace ?? "",
     name: name ?? "",
     dryRun: dryRun ?? false,
-    ...(isMembers(object) ? { object } : {}),
+    ...(object ? { object } : {}),
   };
 }
 

@@ -37,25 +37,26 @@ pure("parseAdmissionReview() reads what a server sends", () => {
   });
 });
 
-pure("parseAdmissionReview() refuses what no API server sends", () => {
-  const rows: readonly Readonly<Record<string, unknown>>[] = [
-    { uid: "" },
-    { uid: undefined },
-    { operation: "PATCH" },
-    { operation: undefined },
-    { kind: { group: "" } },
-    { kind: null },
-    { resource: {} },
+pure("parseAdmissionReview() names the field that is wrong, with its value", () => {
+  const rows: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
+    [{ uid: "" }, /: request\.uid is "": must/],
+    [{ uid: undefined }, /: request\.uid is missing/],
+    [{ uid: "x".repeat(129) }, /: request\.uid is "x+…" \(129/],
+    [{ operation: "PATCH" }, /: request\.operation is "PATCH".* CREATE,/],
+    [{ kind: { group: "" } }, /: request\.kind\.kind is missing/],
+    [{ object: [] }, /: request\.object is a list /],
+    [{ object: "x" }, /: request\.object is "x": /],
+    [{ dryRun: "no" }, /: request\.dryRun is "no"/],
   ];
-  for (const request of rows) {
-    const error = { name: "TypeError", message: /^Cannot read an admission review: / };
+  for (const [request, message] of rows) {
+    const error = { name: "TypeError", message };
     assert.throws(() => parseAdmissionReview(text(request)), error);
   }
-  for (const body of ["null", "[]", "5", "{}", '{"request":[]}']) {
-    assert.throws(() => parseAdmissionReview(body), TypeError);
+  const old = text().replace("/v1", "/v1beta1");
+  assert.throws(() => parseAdmissionReview(old), /apiVersion is "admission\.k8s\.io\/v1beta1"/);
+  for (const body of ["null", "[]", "5"]) {
+    assert.throws(() => parseAdmissionReview(body), /: the body is /);
   }
-  // Anything but an object counts as absent.
-  assert.equal(parseAdmissionReview(text({ object: [] })).object, undefined);
   // The message has only the length of other text.
   assert.throws(
     () => parseAdmissionReview("secret: {"),
@@ -71,7 +72,7 @@ forAll(
   (any, changes) => {
     for (const body of [any, text(changes)]) {
       try {
-        assert.ok(parseAdmissionReview(body).uid);
+        assert.equal(typeof parseAdmissionReview(body).uid, "string");
       } catch (error) {
         assert.ok(error instanceof TypeError && error.message.startsWith("Cannot read"), body);
       }
