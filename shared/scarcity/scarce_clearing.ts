@@ -98,11 +98,12 @@ export function clearScarce(
   const waits = waiting.some((share) => share >= WAITS);
   const entitled = waits ? divide(most, divided).shares : [];
   const partsOfUsed = waits ? divide(most, used).shares : [];
-  const kernel = most.map(({ bidder, bid }) => ({
-    bidder,
-    bid: Math.min(bid, bidder.memory.limit),
-  }));
-  const byKernel = waits ? divideByRequest(kernel, used) : [];
+  const byKernel = waits
+    ? divideByRequest(
+      most.map(({ bidder, bid }) => ({ bidder, bid: Math.min(bid, bidder.memory.limit) })),
+      used,
+    )
+    : [];
   const bids = first.map((one, i) => {
     const { bidder, waiting } = one;
     if (waiting < WAITS) return { ...one, short: false };
