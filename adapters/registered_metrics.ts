@@ -110,8 +110,9 @@ export class ObjectSeries {
     const present = new Map(series.map(([labels]) => [JSON.stringify(labels), labels]));
     for (const labels of this.#known.get(object) ?? []) {
       const key = JSON.stringify(labels);
-      if (present.has(key) || !(metric instanceof Gauge)) present.set(key, labels);
-      else metric.remove(labels);
+      // A gauge keeps the labels that it was set with last, others those that they had first.
+      if (!(metric instanceof Gauge)) present.set(key, labels);
+      else if (!present.has(key)) metric.remove(labels);
     }
     if (present.size === 0) this.#known.delete(object);
     else this.#known.set(object, [...present.values()]);
