@@ -184,9 +184,9 @@ cluster's server
 no YAML
   Cannot read the kubeconfig /c: it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 6; give --kubeconfig or set KUBECONFIG
 text
-  Cannot read the kubeconfig /c: it is no kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
+  Cannot read the kubeconfig /c: it is not a kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
 list
-  Cannot read the kubeconfig /c: it is no kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
+  Cannot read the kubeconfig /c: it is not a kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
 empty file
   Cannot choose a context: the kubeconfig /c has none; give --kubeconfig or set KUBECONFIG
 another object

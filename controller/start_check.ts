@@ -16,7 +16,7 @@ import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 /** Asks the server all of it. Throws an `ApiError` when it does not answer. */
 export type AskCluster = () => Promise<ApiFindings>;
 
-/** Ports and rights of the check. */
+/** Ports of the check. */
 export interface StartCheckParts {
   readonly ask: AskCluster;
   readonly clock: Clock;

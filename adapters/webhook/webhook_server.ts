@@ -41,8 +41,9 @@ const LIMITS = {
   /** For a request with its body. */
   requestMs: 10_000,
   /**
-   * Between two requests, and for an answer that is not read. An API server lets idle connections go after 90 s (Go's
-   * `http.DefaultTransport`): it should be the first to do so, or a request may meet a closed door.
+   * Between two requests, and for an answer that is not read. An API server lets idle connections go
+   * after 90 s (Go's `http.DefaultTransport`): it should be the first to do so, or a request may meet a
+   * closed connection.
    */
   idleMs: 120_000,
   /** Connections at the same time; more are closed at once. */

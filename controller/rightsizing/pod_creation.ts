@@ -150,7 +150,7 @@ export function createCreationValues(
   };
 }
 
-/** Without limits where there is no request: the server would take such a limit for one. */
+/** Without limits of resources that have no request: the server would take such a limit for one. */
 function withoutBareLimits(
   { cpuLimit, memoryLimit, ...values }: ValuesInForce,
   containers: readonly PodContainer[],

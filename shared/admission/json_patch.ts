@@ -1,5 +1,5 @@
 /**
- * JSON Patch (RFC 6902) as far as admission needs it: adding, replacing and removing members.
+ * Steps of a JSON Patch (RFC 6902).
  *
  * @module
  */

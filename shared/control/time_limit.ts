@@ -25,7 +25,7 @@ export async function within<T>(
 ): Promise<T> {
   const [over, done] = [new AbortController(), new AbortController()];
   try {
-    // The race also listens to work that fails later, so that its failure is no orphan.
+    // The race also listens to work that fails later, so that its failure is handled.
     const waited = clock.sleep(ms, done.signal).then((): typeof LATE => LATE);
     const first = await Promise.race([work(over.signal), waited]);
     if (first !== LATE) return first;

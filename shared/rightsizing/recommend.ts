@@ -41,7 +41,7 @@ export function recommend(
   { container, ...usage }: ContainerUsage,
   { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
-  // Without samples there is no percentile, whatever `minSamples` is.
+  // Without samples no percentile exists, whatever `minSamples` is.
   const need = Math.max(1, rule.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
   const cpu = estimateRequest(usage.cpu, { resource: "cpu", rule, corrections });

@@ -27,7 +27,7 @@ const EVERYTHING_BUT_TESTS = [
 const TASK = ["shared", "agent", "controller", "cli/terminal", "lab/simulation", "lab/task"];
 
 /**
- * The layers that the files of a layer may import, beside their own. A folder in the table is no part of
+ * The layers that the files of a layer may import, beside their own. A folder in the table does not belong to
  * the layer above it. Tests may import anything.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {

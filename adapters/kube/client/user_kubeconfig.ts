@@ -118,12 +118,12 @@ function unreadable(path: string, state: string): TypeError {
 /** Members that are paths, relative to the file. */
 const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 
-/** With absolute paths; undefined where there is no such file. An empty file is an empty kubeconfig. */
+/** With absolute paths; undefined where the file is missing. An empty file is an empty kubeconfig. */
 function readFile(path: string): JSONObject | undefined {
   const content = parsedFile(path);
   if (content === undefined || isMembers(content)) return content;
   if (content === null) return {};
-  throw unreadable(path, "it is no kubeconfig, which is an object in YAML or JSON");
+  throw unreadable(path, "it is not a kubeconfig, which is an object in YAML or JSON");
 }
 
 function parsedFile(path: string): unknown {

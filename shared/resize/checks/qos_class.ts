@@ -24,7 +24,7 @@ import { capRequests } from "./request_within_limit.ts";
  * Burstable pod in which the last request would reach its limit keeps one of them a unit below. Where the class
  * would change all the same, as of a BestEffort pod, nothing may be done: `problem` says why.
  */
-export function keepClass(
+function keepClass(
   wanted: WantedResources,
   subjects: readonly Subject[],
 ): { readonly wanted: WantedResources; readonly cuts: readonly string[] } | {

@@ -29,7 +29,7 @@ export function samplesLacking(
   wanted: WantedResources,
 ): GuardVerdict {
   if (mode === "Disabled") return undefined;
-  // Without samples there is no percentile, whatever `minSamples` is.
+  // Without samples no percentile exists, whatever `minSamples` is.
   const need = Math.max(1, minSamples);
   const lacking = ownContainers(workload)
     .map(({ name }) => ({ name, have: samples.get(name) ?? 0 }))
