@@ -28,7 +28,7 @@ export interface Written extends DesiredWrite {
 }
 
 /** Least age of a write that is repeated, ms: another client may write again and again. */
-export const REPEAT_MS = 30_000;
+export const REPEAT_MS = 5000;
 /**
  * So long after a write, ms, also an older copy shows what is there: allocations are listed every ten
  * minutes.

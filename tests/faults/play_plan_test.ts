@@ -25,6 +25,14 @@ test("playPlan() breaks no promise under drawn faults", async () => {
   }
 });
 
+test("playPlan() breaks no promise when another client overwrites a desired limit", async () => {
+  for (const pod of ["shop/web-a", "shop/web-b"]) {
+    const fault: Fault = { fault: "corrupt", atMs: 50_000, pod, field: "desired" };
+    const { violations } = await playPlan({ ...NO_FAULTS, faults: [fault] });
+    assert.deepEqual(violations, [], pod);
+  }
+});
+
 test("derivePlans() has a plan for each write and each event of a run", async () => {
   const run = await playPlan({ ...NO_FAULTS, idleCPU: "tight" }, { record: true });
   const kinds = derivePlans({ plan: NO_FAULTS, ...run }).map(({ faults }) => faults.at(-1)?.fault);
