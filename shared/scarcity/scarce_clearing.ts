@@ -96,8 +96,9 @@ export function clearScarce(
   }));
   // While none waits, none is short: the clearing of the bids is enough.
   const waits = waiting.some((share) => share >= WAITS);
-  const entitled = waits ? divide(most, divided).shares : [];
-  const partsOfUsed = waits ? divide(most, used).shares : [];
+  // Not rounded: of two equal containers one would be short.
+  const entitled = waits ? clearDue(most, divided).shares : [];
+  const partsOfUsed = waits ? clearDue(most, used).shares : [];
   const byKernel = waits
     ? divideByRequest(
       most.map(({ bidder, bid }) => ({ bidder, bid: Math.min(bid, bidder.memory.limit) })),
@@ -134,18 +135,28 @@ interface Bid {
   readonly bid: number;
 }
 
-/** Divides among bids; {@linkcode clearScarce} describes the rule. */
+/** {@linkcode clearDue}, with shares on the grid. */
 function divide(
   bids: readonly Bid[],
   divided: number,
 ): Pick<Clearing, "mode" | "price" | "shares"> {
+  const { mode, price, shares } = clearDue(bids, divided);
+  const bounds = bids.map(({ bid }, i) => ({
+    floor: bid < GRID ? shares[i] as number : 0,
+    ceiling: bid,
+  }));
+  return { mode, price, shares: roundShares(shares, bounds, { capacity: divided }) };
+}
+
+/** Divides among bids; {@linkcode clearScarce} describes the rule. */
+function clearDue(bids: readonly Bid[], divided: number): Clearing {
   const within = bids.map(({ bid, bidder }) => Math.min(bid, bidder.originalLimit));
   const rest = divided - within.reduce((sum, one) => sum + one, 0);
   const fits = rest >= 0;
   const weights = fits
     ? dueWeights(bids, { within, rest })
     : bids.map(({ bidder }) => bidder.weight);
-  const { mode, price, shares } = clearMarket(
+  return clearMarket(
     bids.map(({ bid }, i) => {
       const [weight, least] = [weights[i] as number, within[i] as number];
       return fits
@@ -154,11 +165,6 @@ function divide(
     }),
     divided,
   );
-  const bounds = bids.map(({ bid }, i) => ({
-    floor: bid < GRID ? shares[i] as number : 0,
-    ceiling: bid,
-  }));
-  return { mode, price, shares: roundShares(shares, bounds, { capacity: divided }) };
 }
 
 /** Divides among bids as the kernel does: without priority and credit. */

@@ -84,7 +84,7 @@ pure("clearScarce() without PSI lets a container that waits bid its part", () =>
     { ...blind, usage: 0 },
   ];
   assert.deepEqual(cleared("waiting", node(), 1400), [1, 1, 0]);
-  assert.deepEqual(cleared("bid", node(), 1400), [1470, 1010, 1]);
+  assert.deepEqual(cleared("bid", node(), 1400), [1470, 1020, 1]);
   // On a node that is not full, or of less than its request gives it, only what it uses now counts.
   assert.deepEqual(cleared("bid", node(), 1500), [740, 980, 1]);
   assert.deepEqual(cleared("wanted", node(), 1500), [740, 630, 1]);
