@@ -5,6 +5,7 @@
  */
 import { pathToFileURL } from "node:url";
 import { openBrowser } from "./open_browser.ts";
+import { withText } from "./png_text.ts";
 
 /** A picture and where it comes from. */
 interface Picture {
@@ -13,7 +14,7 @@ interface Picture {
   readonly to: string;
   /** Title of the figure that is shown. */
   readonly figure: string;
-  /** Whether the page's header is shown above it. */
+  /** Whether the page's header is shown above it; then the file keeps the headline as text, too. */
   readonly header: boolean;
 }
 
@@ -56,9 +57,10 @@ try {
       parent = at.parentElement;
     }
   });
-  await (picture.header
-    ? page.screenshot({ path: picture.to, fullPage: true })
-    : figure.screenshot({ path: picture.to }));
+  if (picture.header) {
+    const headline = await page.locator("h1").innerText();
+    await Deno.writeFile(picture.to, withText(await page.screenshot({ fullPage: true }), headline));
+  } else await figure.screenshot({ path: picture.to });
 } finally {
   await browser.close();
 }

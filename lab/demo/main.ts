@@ -95,6 +95,10 @@ const MARKET = {
   algorithm: "CoAllocator",
   description: "CoAllocator's agent and controller set the limits",
 };
+const TIGHT = {
+  algorithm: "CoAllocator, tight",
+  description: "the same with `market.idleCPU: tight`: limits follow demand also while CPU is free",
+};
 const TWICE = {
   algorithm: "limits at 2x request",
   description:
@@ -113,8 +117,8 @@ const EQUAL = {
 const MARKET_COST = 4;
 
 /**
- * The market first: its mean sum of limits is what the last of the static runs is given. `onShare`
- * receives the share that is done.
+ * The market as shipped first: its mean sum of limits is what the last of the static runs is given.
+ * `onShare` receives the share that is done.
  */
 export async function runDemo(
   scene: Scene,
@@ -122,9 +126,13 @@ export async function runDemo(
 ): Promise<RunRecord[]> {
   const { seed, minutes, pods } = scene;
   const report = (before: number, cost = 1) => (doneS: number) =>
-    onShare((before + cost * doneS / minutes / 60) / (MARKET_COST + 3));
+    onShare((before + cost * doneS / minutes / 60) / (2 * MARKET_COST + 3));
   const played = await playMarket(scene, { onProgress: report(0, MARKET_COST) });
   const market = assembleRecord(played, { ...MARKET, seed });
+  const tight = await playMarket(scene, {
+    agent: { idleCPU: "tight" },
+    onProgress: report(MARKET_COST, MARKET_COST),
+  });
   // Careful limits know the load's first half.
   const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
   const twice = pods.map(({ request }, i) =>
@@ -142,9 +150,10 @@ export async function runDemo(
   return [
     market,
     ...fixed.map(({ text, limits }, index) => {
-      const run = playFixed(scene, { limits, onProgress: report(MARKET_COST + index) });
+      const run = playFixed(scene, { limits, onProgress: report(2 * MARKET_COST + index) });
       return assembleRecord(run, { ...text, seed });
     }),
+    assembleRecord(tight, { ...TIGHT, seed }),
   ];
 }
 
