@@ -32,7 +32,7 @@ import { ClusterFacts } from "./cluster_facts.ts";
 import { CorrectionMemory } from "./corrections.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
 import { createRightsizingMetrics, type EndedCycle } from "./metrics.ts";
-import { createPermissionMemory, type PermissionScope } from "./permissions.ts";
+import { createPermissionMemory, type PermissionScope } from "./refused_permissions.ts";
 import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent } from "./ports.ts";
 

@@ -19,7 +19,7 @@ import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
-import { createPermissionMemory } from "./permissions.ts";
+import { createPermissionMemory } from "./refused_permissions.ts";
 import { createSampledPods } from "./sources/metrics_server/sampled_pods.ts";
 
 /** Dependencies of rightsizing. */
