@@ -17,7 +17,7 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import { createNodeCPU, createSharedCPUs } from "./node_cpu.ts";
 import { createPodList } from "./pod_list.ts";
 import { type ContainerCgroupState, isManaged, type PodState } from "./pod_state.ts";
-import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
+import { readPod, refreshQuota, type SampleContext } from "./sample_pod.ts";
 import { unmanagedCPU } from "./unmanaged_cpu.ts";
 
 /** Parts and settings of the sampler; times in milliseconds. */
@@ -81,7 +81,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     reported.add(file);
     log.warn("Cannot use a cgroup's file", { file, error });
   };
-  const malformed = (error: SyntaxError, files: CgroupFiles): void =>
+  const onMalformed = (error: SyntaxError, files: CgroupFiles): void =>
     report(malformedFile(error, files), error);
   const readOrReport = <T>(file: string, read: () => T): T | undefined => {
     try {
@@ -109,7 +109,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   return {
     layout,
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
-      const context: SampleContext = { tree, cores, pressure, malformed, at };
+      const context: SampleContext = { tree, cores, pressure, onMalformed, at };
       // Before the pods, so that it belongs to this time.
       const usedMs = pressure
         ? readOrReport("the root's usage", () => readNodeUsage(tree, layout))
@@ -125,7 +125,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         const usualMs = ON_TIME * (isIn ? everyMs : unmanagedMs);
         const waitMs = pod.nearLimit ? SHORTEST_INTERVAL_MS : usualMs;
         if (at >= sampledAt && at - sampledAt < waitMs) continue;
-        if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
+        if (!readPod(pod, { ...context, managed: isIn })) list.relist(pod, at);
       }
       const pods = [...list.pods.values()];
       const { held: unmanaged, yielding } = unmanagedCPU(pods, { managed, cores });

@@ -45,7 +45,7 @@ export interface SampleContext {
   /** Whether to read PSI of containers with a quota, where it is offered. */
   readonly pressure: boolean;
   /** Called with each file that does not have the kernel's format. */
-  readonly malformed: (error: SyntaxError, files: CgroupFiles) => void;
+  readonly onMalformed: (error: SyntaxError, files: CgroupFiles) => void;
 }
 
 /**
@@ -75,9 +75,10 @@ interface ContainerInterval {
 
 /**
  * Reads a pod's counters and renews the samples of the containers that were read. `managed` is
- * whether the bounds name a container of it. Returns whether all its cgroups are still there.
+ * whether the bounds name a container of it. Returns whether all its counters were
+ * read: false for one that is gone or malformed.
  */
-export function samplePod(
+export function readPod(
   pod: PodState,
   context: SampleContext & { readonly managed: boolean },
 ): boolean {
@@ -117,7 +118,7 @@ export function samplePod(
 /** Reads a container's quota: it should have changed, or may have. */
 export function refreshQuota(
   container: ContainerCgroupState,
-  context: Pick<SampleContext, "tree" | "malformed">,
+  context: Pick<SampleContext, "tree" | "onMalformed">,
 ): void {
   const { periodMs } = container;
   container.quota = attempt(
@@ -279,14 +280,14 @@ function setSample(
 /** A text that the kernel would not print costs this one value, not the node's sample. */
 function attempt<T>(
   cgroup: CgroupState,
-  { tree, malformed }: Pick<SampleContext, "tree" | "malformed">,
+  { tree, onMalformed }: Pick<SampleContext, "tree" | "onMalformed">,
   read: (tree: CgroupTree, files: CgroupFiles) => T,
 ): T | undefined {
   try {
     return read(tree, cgroup.files);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    malformed(error, cgroup.files);
+    onMalformed(error, cgroup.files);
     return undefined;
   }
 }

@@ -133,7 +133,7 @@ export interface Pod extends ApiObject {
    * When the kubelet acknowledged it (`status.startTime`), before it pulled images, ms since 1970; absent
    * until then.
    */
-  readonly acknowledgedAtMs?: number;
+  readonly startTimeMs?: number;
   /** True where `spec.activeDeadlineSeconds` is set, as quotas' scope `Terminating` asks. */
   readonly hasDeadline?: true;
   readonly ready: boolean;

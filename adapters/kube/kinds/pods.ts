@@ -48,7 +48,7 @@ export function parsePod(raw: unknown): Pod {
     qosClass: status?.qosClass as QOSClass,
     priority: spec.priority ?? 0,
     ...present("priorityClassName", spec.priorityClassName),
-    ...present("acknowledgedAtMs", parseTime(status?.startTime)),
+    ...present("startTimeMs", parseTime(status?.startTime)),
     ...(spec.activeDeadlineSeconds === undefined ? {} : { hasDeadline: true }),
     ready: ready !== undefined,
     ...present("readySinceMs", parseTime(ready?.lastTransitionTime)),

@@ -226,9 +226,9 @@ const startupBoost: BidRule = ({ pod, startupBoost: boost, nowMs }) => {
  * When the first container began, or now, where none has. The first start of a restarted container is
  * not known any more: then it is when the kubelet acknowledged the pod.
  */
-function startedAt({ containers, acknowledgedAtMs = -Infinity }: Pod, nowMs: number): number {
+function startedAt({ containers, startTimeMs = -Infinity }: Pod, nowMs: number): number {
   const starts = containers.map(({ startedAtMs = nowMs, restartedAtMs }) =>
-    restartedAtMs === undefined ? startedAtMs : acknowledgedAtMs
+    restartedAtMs === undefined ? startedAtMs : startTimeMs
   );
   return Math.min(nowMs, ...starts);
 }

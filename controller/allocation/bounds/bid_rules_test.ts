@@ -198,7 +198,7 @@ function started(...times: readonly (number | undefined)[]): Partial<Pod> {
 
 function crashed(acknowledgedMs: number, more: Partial<PodContainer> = {}): Partial<Pod> {
   const containers = [sampleContainer({ ...more, restartedAtMs: ago(400_000) })];
-  return { acknowledgedAtMs: ago(acknowledgedMs), containers };
+  return { startTimeMs: ago(acknowledgedMs), containers };
 }
 
 pure("bidEffects() boosts a pod that starts, once, for ten minutes at most", () => {
@@ -223,7 +223,7 @@ pure("bidEffects() boosts a pod that starts, once, for ten minutes at most", () 
       [{ ...crashed(599_999, { startedAtMs: ago(1000) }), ...unready }, 1],
       [{ ...crashed(600_000), ...unready }],
       // Images may take long; the container that has run for longest counts.
-      [{ ...started(1000), acknowledgedAtMs: ago(3_600_000), ...unready }, 599_000],
+      [{ ...started(1000), startTimeMs: ago(3_600_000), ...unready }, 599_000],
       [{ ...started(3_600_000, 1000, undefined), ...unready }],
       [{ ...started(5000, 1000, undefined), ...unready }, 595_000],
       [{ readySinceMs: -Infinity }],

@@ -78,7 +78,7 @@ const CONTAINER_STATUS = [
   "oomKilledAtMs",
   "crashLooping",
 ] as const;
-const POD_STATUS = ["acknowledgedAtMs", "readySinceMs"] as const;
+const POD_STATUS = ["startTimeMs", "readySinceMs"] as const;
 
 /** `spec` with those members of `from`, or without where `from` has none. */
 function withMembers<T extends object>(
