@@ -53,9 +53,12 @@ export function createOutbox({ writer, clock, log }: {
     for (let write = waiting.get(key); write !== undefined; write = waiting.get(key)) {
       if (signal.aborted) return;
       waiting.delete(key);
-      const { namespace, name } = write.allocation.metadata;
+      const { namespace, name, uid } = write.allocation.metadata;
       try {
-        const version = await writer.writeDesired({ namespace, name }, stampedBy(clock, write));
+        const version = await writer.writeDesired(
+          { namespace, name, uid },
+          stampedBy(clock, write),
+        );
         const last = written.get(key);
         if (last?.desired === write.desired) {
           written.set(key, { ...last, sent: { at: clock.monotonic(), version } });

@@ -25,10 +25,10 @@ export interface AllocationStore {
 export interface DesiredWriter {
   /**
    * Merges `desired` into the spec, and resolves with the resourceVersion that has it. Throws an
-   * `ApiError`; 404 when the allocation is gone.
+   * `ApiError`; 404 when the allocation is gone, 422 `Invalid` when one of another `uid` has its name.
    */
   writeDesired(
-    allocation: { readonly namespace: string; readonly name: string },
+    allocation: { readonly namespace: string; readonly name: string; readonly uid?: string },
     desired: Desired,
   ): Promise<string>;
 }

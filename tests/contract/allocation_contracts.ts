@@ -188,6 +188,14 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     await assertRefused(harness.subject.writeDesired(gone, sampleDesired("1")), NOT_FOUND);
   });
 
+  contract("writeDesired() is refused with 422 when the object was made anew", async (harness) => {
+    const { own, subject } = harness;
+    const uid = "00000000-0000-4000-8000-000000000000";
+    const before = { ...own.metadata, uid };
+    await assertRefused(subject.writeDesired(before, sampleDesired("350m")), INVALID);
+    assert.deepEqual(await harness.read(own), own);
+  });
+
   contract("writeDesired() is refused for another node's allocation", async (harness) => {
     const { foreign, subject } = harness;
     await assertRefused(subject.writeDesired(foreign.metadata, sampleDesired("1")), {

@@ -43,7 +43,8 @@ export function createDesiredWriter(connection: KubeConnection): DesiredWriter {
       const market = desired.market === undefined ? undefined : { price: null, ...desired.market };
       const path = allocationPath(allocation);
       const query = { fieldManager: "mbcas-agent" };
-      const body = { spec: { ...desired, market } };
+      // Revisions of bounds begin again where an allocation was deleted and made anew.
+      const body = { metadata: { uid: allocation.uid }, spec: { ...desired, market } };
       return storedVersion(
         await connection.request(patchRequest("merge", { path, query, body })),
       );

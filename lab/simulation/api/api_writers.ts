@@ -48,6 +48,14 @@ export function createDesiredWriter({ store, gate }: ApiAccess, nodeName: string
         { verb: "patch", kind: "PodAllocation", key },
         () =>
           store.tables.PodAllocation.modify(key, (stored) => {
+            const { uid = stored.metadata.uid } = allocation;
+            if (uid !== stored.metadata.uid) {
+              throw new ApiError(
+                422,
+                "Invalid",
+                `PodAllocation "${key}": metadata.uid is immutable`,
+              );
+            }
             if (stored.spec.nodeName !== nodeName) {
               throw new ApiError(
                 403,
