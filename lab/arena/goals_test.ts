@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { playPlan } from "../simulation/play_rival.ts";
 import { playOracle } from "./contest.ts";
 import { checkGoals, type Goal } from "./goals.ts";
 import {
@@ -14,10 +13,10 @@ import {
   ORACLE,
   UNLIMITED,
 } from "./outcome.ts";
-import { playHere, playInWorkers } from "./play_contests.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
-import { type ArenaPlan, runArena } from "./run_arena.ts";
+import { type ArenaPlan, playHere, playInWorkers, runArena } from "./run_arena.ts";
 import { buildStage, type Stage } from "./stages.ts";
+import { playPlan } from "../simulation/play_scene.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));

@@ -9,7 +9,6 @@ import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { arenaPage } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
-import { burstScene, stepScene } from "./made_scenes.ts";
 import {
   algorithmNames,
   COALLOCATOR,
@@ -18,8 +17,6 @@ import {
   ORACLE,
   UNLIMITED,
 } from "./outcome.ts";
-import { algorithmNote, entryName } from "./page/arena_method.ts";
-import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
 import {
   mostMinutes,
@@ -28,7 +25,8 @@ import {
   type StageResult,
   traceStage,
 } from "./stages.ts";
-import { traceScene, type TraceSceneOptions } from "./trace_scene.ts";
+import { burstScene, stepScene, traceScene, type TraceSceneOptions } from "./trace_scene.ts";
+import { algorithmNote, entryName, stageRecords } from "./stage_section.ts";
 
 Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is not CPU", async () => {
   const stages = await shippedStages({});

@@ -12,8 +12,8 @@ import {
   valueAt,
   workloadName,
 } from "./rightsizing/known_usage.ts";
-import { type RangeAnswer, rangeAnswer } from "./rightsizing/range_answer.ts";
 import { blockMeans, slopeOf } from "./soak/slope.ts";
+import { type RangeAnswer, rangeAnswer } from "./rightsizing/usage_server.ts";
 
 pure("benchFlags() reads flags, also after a lone --, and has --json", () => {
   const read = (...args: string[]): object => benchFlags(new Command().option("--n <n>"), args);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import type { Judgement } from "../simulation/rightsizing/judge_replay.ts";
 import { COALLOCATOR, type PlayedRules, VPA } from "../simulation/rightsizing/play_rules.ts";
 import { quantile } from "../simulation/statistics.ts";
 import { backTestTable } from "./backtest/report.ts";
@@ -10,6 +9,7 @@ import { reactionGoals, reactionOf } from "./reaction/report.ts";
 import { type AppAlgorithm, appReport, type AppResult, mediansOf } from "./real_apps/app_result.ts";
 import { APPS, BURST_S, burstTurns, TURN_S } from "./real_apps/apps.ts";
 import { parseAttack, requestFigures } from "./real_apps/load.ts";
+import type { Judgement } from "../simulation/rightsizing/replay_rule.ts";
 
 const FIGURES = { requests: 200, failed: 1, late: 20, p50Ms: 2, p99Ms: 400, quietP99Ms: 10 };
 

@@ -3,8 +3,7 @@ import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { SCORE_MEASURES } from "../simulation/report/score_measures.ts";
 import type { RunRecord, RunScores } from "../simulation/run_record.ts";
-import { coresChart, throttlingChart } from "./chart.ts";
-import { scoreTable } from "./score_table.ts";
+import { coresChart, scoreTable, throttlingChart } from "./chart.ts";
 
 function run(algorithm: string, throttled: number[]): RunRecord {
   const [made] = syntheticRuns({ pods: 1, minutes: 1 });

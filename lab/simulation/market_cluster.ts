@@ -19,8 +19,14 @@ import { Kubelet } from "./kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "./metric_answers.ts";
 import { cgroupView } from "./node/cgroup_view.ts";
 import { SimulatedNode } from "./node/simulated_node.ts";
-import { nodeInAPI, podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
-import type { Scene } from "./scene.ts";
+import {
+  nodeInAPI,
+  podInAPI,
+  podOnNode,
+  type Scene,
+  SCENE_NAMESPACE,
+  SCENE_NODE,
+} from "./scene.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
 import type { RunSeries } from "./run_record.ts";
 

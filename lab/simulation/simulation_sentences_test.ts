@@ -11,13 +11,10 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { arenaPage } from "../arena/arena_page.ts";
 import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
-import { chargeQuotas } from "./api/admission.ts";
-import { checkLimitRanges } from "./api/limit_ranger.ts";
+import { chargeQuotas, checkLimitRanges } from "./api/admission.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { misfit } from "./kubelet.ts";
-import { planLimits } from "./oracle/plan_limits.ts";
 import { readRequestLog } from "./oracle/request_log.ts";
-import { judgeReplay } from "./rightsizing/judge_replay.ts";
 import { replayPolicy } from "./rightsizing/replay_policy.ts";
 import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
 import { createScene } from "./scene.ts";
@@ -25,6 +22,8 @@ import { parseTimedValues, parseTrace, type Trace, type TraceFormat } from "./tr
 import { guessOf, readShippedTrace } from "./trace_files.ts";
 import { busiestWindow, scaleToMean, scaleToP95 } from "./trace_shape.ts";
 import { createVirtualClock } from "./virtual_clock.ts";
+import { judgeReplay } from "./rightsizing/replay_rule.ts";
+import { planLimits } from "./oracle/oracle_rival.ts";
 
 function test(name: string, ...texts: Parameters<typeof assertTexts>): void {
   pure(name, () => assertTexts(...texts));

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { renderReport } from "../../lab/simulation/report/render_report.ts";
-import { tallyPods, tallyText } from "../../lab/simulation/report/pod_rows.ts";
 import { SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import { syntheticRuns } from "../fixtures/lab/run_records.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
+import { tallyPods, tallyText } from "../../lab/simulation/report/change_list.ts";
 
 const SCENE = {
   description: "Twenty small services on one node of eight cores.",

@@ -4,8 +4,8 @@ import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { headline, keyFigures, renderReport } from "./render_report.ts";
-import { tallySentence } from "./pod_rows.ts";
 import { SCORE_MEASURES } from "./score_measures.ts";
+import { tallySentence } from "./change_list.ts";
 
 /** Runs of two pods that cost the same but for the scores that are given. */
 function runs(...scores: readonly Partial<RunScores>[]): RunRecord[] {

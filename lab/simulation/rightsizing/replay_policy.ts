@@ -4,11 +4,16 @@
  * @module
  */
 import type { PolicySpec, UpdateStrategy } from "../../../shared/rightsizing/policy_spec.ts";
-import { thresholdGuard } from "./guard.ts";
-import { type Judgement, judgeReplay } from "./judge_replay.ts";
 import { percentileRule } from "./percentile_rule.ts";
-import { replayRule, type ReplayStep, type RuleReplay } from "./replay_rule.ts";
+import {
+  type Judgement,
+  judgeReplay,
+  replayRule,
+  type ReplayStep,
+  type RuleReplay,
+} from "./replay_rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
+import { thresholdGuard } from "./rule.ts";
 
 /** The parts of a policy that decide what a container gets. */
 export interface ReplayedPolicy extends

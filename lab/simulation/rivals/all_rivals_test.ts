@@ -6,8 +6,15 @@ import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { allRivals } from "./all_rivals.ts";
 import { DecayingHistogram } from "../rightsizing/vpa_rule.ts";
-import { createIntervals, perPod } from "./per_pod.ts";
-import type { Rival, RivalNode, RivalPod, RivalReading, RivalRun } from "./rival.ts";
+import {
+  createIntervals,
+  perPod,
+  type Rival,
+  type RivalNode,
+  type RivalPod,
+  type RivalReading,
+  type RivalRun,
+} from "./rival.ts";
 import { k8sCpu, k8sCpuFast } from "./static_limit.ts";
 
 pure("allRivals() has every setting of every algorithm, each under a name of its own", () => {

@@ -5,8 +5,7 @@
  *
  * @module
  */
-import type { Rival, RivalNode, RivalPod } from "./rival.ts";
-import { perPod } from "./per_pod.ts";
+import { perPod, type Rival, type RivalNode, type RivalPod } from "./rival.ts";
 
 /** Factors from request to limit that are tried: as tight as can be, and two common margins. */
 export const LIMIT_FACTORS: readonly number[] = [1, 2, 4];

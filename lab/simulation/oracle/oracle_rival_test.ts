@@ -6,12 +6,11 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
 import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
-import { dueWork } from "./due_work.ts";
-import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
-import type { PlannedLimit } from "../play_rival.ts";
-import { planLimits, type PlanOptions } from "./plan_limits.ts";
+import { oracleLimits, type OraclePod, planLimits, type PlanOptions } from "./oracle_rival.ts";
 import { playLog } from "./play_log.ts";
 import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import type { PlannedLimit } from "../play_scene.ts";
+import { dueWork } from "./level_table.ts";
 
 const DEFAULTS: PlanOptions = {
   sloMs: 100,

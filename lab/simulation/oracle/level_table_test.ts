@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { cheapestSegments } from "./cheapest_segments.ts";
-import { applyCut, type Cut, levelOf, type LevelTable, levelTable } from "./level_table.ts";
+import {
+  applyCut,
+  cheapestSegments,
+  type Cut,
+  levelOf,
+  type LevelTable,
+  levelTable,
+} from "./level_table.ts";
 import { periodGrid } from "./request_log.ts";
 
 const FLOOR = 2;
