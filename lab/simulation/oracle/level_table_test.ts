@@ -9,7 +9,15 @@ import {
   type LevelTable,
   levelTable,
 } from "./level_table.ts";
-import { periodGrid } from "./request_log.ts";
+import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import { cases } from "../../../tests/fixtures/cases.ts";
+import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
+import type { ArrivalProcess } from "../node/request_server.ts";
+import { SimulatedNode } from "../node/simulated_node.ts";
+import { createWorkload, endlessWork } from "../workload.ts";
+import { type NeedyPod, offeredWork, shareShortNode } from "./oracle_rival.ts";
+import { playLog, type PlayOptions } from "./play_log.ts";
 
 const FLOOR = 2;
 const CEILING = 40;
@@ -132,3 +140,181 @@ pure(
       }),
     ),
 );
+
+const BURSTS: RequestLog = {
+  atMs: Float64Array.of(5, 5, 5, 2105, 2105, 2250),
+  costMs: Float64Array.of(30, 12, 1, 12, 30, 5),
+  durationMs: 3000,
+};
+/** A phase, so that refills do not begin with the steps. */
+const GRID = periodGrid({ durationMs: 3000, stepMs: 1000, phaseMs: 30 });
+const OPTIONS: PlayOptions = { uid: "p", grid: GRID, threads: 2, cores: 4, quotaOf: () => 20 };
+
+pure("playLog() reports each request, in any order of their ends", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  assert.ok(playLog(BURSTS, { ...OPTIONS, quotaOf: () => 200 }, { doneMs }));
+  assert.deepEqual([...doneMs].map(Math.round), [35, 17, 18, 2117, 2135, 2255]);
+});
+
+pure("playLog() serves the end of a run as the whole run does, when nothing was under way", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  const usedMs = new Float64Array(GRID.periods);
+  const throttled = new Uint8Array(GRID.periods);
+  playLog(BURSTS, { ...OPTIONS, untilMs: 3000 }, { doneMs, usedMs, throttled });
+  assert.equal(Math.round(usedMs.reduce((sum, used) => sum + used, 0)), 90);
+  // 43 ms at 20 ms a period: the first, of 30 ms, and the second do not suffice.
+  assert.deepEqual([...throttled.subarray(0, 4)], [1, 1, 0, 0]);
+  for (const fromPeriod of [11, 18, 21]) {
+    const mine = new Float64Array(6).fill(Infinity);
+    playLog(BURSTS, { ...OPTIONS, fromPeriod, untilMs: 3000 }, { doneMs: mine });
+    assert.deepEqual([...mine.subarray(0, 3)], [Infinity, Infinity, Infinity]);
+    mine.subarray(3).forEach((done, index) => {
+      assert.ok(Math.abs(done - doneMs[3 + index]!) < 1e-6, `${done}, not ${doneMs[3 + index]}`);
+    });
+  }
+});
+
+pure("playLog() says whether all was done in time", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  playLog(BURSTS, OPTIONS, { doneMs });
+  const inTime = (early: number, untilMs: number) =>
+    playLog(BURSTS, { ...OPTIONS, untilMs }, { stopAfterMs: doneMs.map((done) => done - early) });
+  assert.equal(inTime(0, 3000), true);
+  assert.equal(inTime(1, 3000), false);
+  // A request that is not done when time is up is late, too, be it not even begun.
+  assert.equal(inTime(0, 100), true);
+  assert.equal(inTime(500, 100), false);
+});
+
+pure("playLog() gives every request the latency that it has on the node", () =>
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1000 }),
+      fc.integer({ min: 0, max: 9 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.integer({ min: 5, max: 300 }), { minLength: 1, maxLength: 8 }),
+      (seed, phase, threads, levels) => {
+        const durationMs = 1000 * levels.length;
+        const phaseMs = 10 * phase;
+        const trace = { name: "t", unit: "cores" as const, stepS: 1 };
+        const workload = () =>
+          createWorkload({ ...trace, values: Float64Array.of(0.6, 2.5, 0.1) }, {
+            random: seededRandom(seed),
+            costMs: 12,
+          });
+        const log = readRequestLog(workload(), durationMs);
+        const grid = periodGrid({ durationMs, stepMs: 1000, phaseMs });
+        const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
+        playLog(log, {
+          uid: "p",
+          grid,
+          threads,
+          cores: 3,
+          quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
+        }, { doneMs });
+
+        const node = new SimulatedNode({ cores: 3, random: seededRandom(1) });
+        const container = { id: "c", request: 100, threads, workload: workload() };
+        const first = (levels[0] ?? 0) * 10;
+        node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
+        levels.forEach((level, step) => {
+          node.advance(step * 1000);
+          // Writing the same again would be a gift, too.
+          if (level === (levels[step - 1] ?? level)) return;
+          node.setContainerQuota("c", level * 10);
+          node.setPodQuota("p", level * 10);
+        });
+        node.advance(durationMs);
+
+        const mine = createLatencyHistogram();
+        doneMs.forEach((done, index) => {
+          if (done < durationMs) recordLatency(mine, done - (log.atMs[index] ?? 0));
+        });
+        const theirs = node.pod("p").latency;
+        let apart = 0;
+        theirs.counts.forEach((count, bucket) => {
+          apart += Math.abs(count - (mine.counts[bucket] ?? 0));
+        });
+        // Rounding may move one across a bucket's edge, and one across the end.
+        assert.ok(apart <= 3, `${apart} of ${theirs.total} differ`);
+      },
+    ),
+    cases(0.4),
+  ));
+
+function requests(list: readonly (readonly [at: number, cost: number])[]): ArrivalProcess {
+  let index = 0;
+  const process: ArrivalProcess = {
+    nextAt: Infinity,
+    nextCost: 0,
+    next() {
+      const [at, cost] = list[index++] ?? [Infinity, 0];
+      process.nextAt = at;
+      process.nextCost = cost;
+    },
+  };
+  process.next();
+  return process;
+}
+
+pure("readRequestLog() writes down what comes before the end", () => {
+  const log = readRequestLog(requests([[0, 3], [5, 0], [99.5, 8], [100, 1]]), 100);
+  assert.deepEqual([...log.atMs], [0, 5, 99.5]);
+  assert.deepEqual([...log.costMs], [3, 0, 8]);
+  assert.equal(log.durationMs, 100);
+});
+
+pure("readRequestLog() has room for more requests than it began with", () => {
+  const list = Array.from({ length: 5000 }, (_, index) => [index, 2] as const);
+  const log = readRequestLog(requests(list), 4000);
+  assert.equal(log.atMs.length, 4000);
+  assert.equal(log.atMs[3999], 3999);
+  assert.equal(log.costMs[3999], 2);
+});
+
+pure("readRequestLog() writes a thread that never ends as work that comes at 1 ms per ms", () => {
+  const log = readRequestLog({ ...endlessWork(2), nextAt: 15 }, 40);
+  assert.deepEqual([...log.atMs], [15, 15, 25, 25, 35, 35]);
+  assert.deepEqual([...log.costMs], [10, 10, 10, 10, 5, 5]);
+});
+
+function pod(need: readonly number[], options: Partial<NeedyPod> = {}): NeedyPod {
+  const values = Float64Array.from(need);
+  return { floor: 0, ceiling: 4000, weight: 100, need: values, offered: values, ...options };
+}
+
+pure("shareShortNode() gives each its need while the needs fit", () => {
+  const limits = shareShortNode([pod([300, 500]), pod([700, 500])], 1000);
+  assert.deepEqual(limits.map((values) => [...values]), [[300, 500], [700, 500]]);
+});
+
+pure("shareShortNode() divides a short step by weight, within floors and needs", () => {
+  const pods = [
+    pod([900, 0], { weight: 100 }),
+    pod([2000, 0], { weight: 300 }),
+    pod([60, 0], { weight: 1 }),
+    pod([200, 0], { weight: 1, floor: 100 }),
+  ];
+  // The last is at its floor; of 900 m the others get 224.4, 673.3 and 2.2: 900 / 401 a weight.
+  const limits = shareShortNode(pods, 1000);
+  assert.deepEqual(limits.map((values) => values[0]), [230, 670, 0, 100]);
+});
+
+pure("shareShortNode() counts work left over from a short step as demand until it is done", () => {
+  const pods = [pod([800, 100, 100, 100]), pod([800, 100, 100, 100])];
+  const limits = shareShortNode(pods, 1000);
+  // 300 m over a step are left of each; with 100 that come they are 400.
+  assert.deepEqual(limits.map((values) => [...values]), [
+    [500, 400, 100, 100],
+    [500, 400, 100, 100],
+  ]);
+});
+
+pure("offeredWork() sums what comes in each step, in millicores", () => {
+  const log = {
+    atMs: Float64Array.of(0, 999, 1000, 2400),
+    costMs: Float64Array.of(100, 50, 20, 10),
+    durationMs: 2500,
+  };
+  assert.deepEqual([...offeredWork(log, 1000)], [150, 20, 10]);
+});

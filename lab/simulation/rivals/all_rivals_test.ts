@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { cases } from "../../../tests/fixtures/cases.ts";
-import { feedFor, feedRival, firstReadings } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { DecayingHistogram } from "../rightsizing/vpa_rule.ts";
@@ -18,6 +17,82 @@ import {
   type RivalRun,
 } from "./rival.ts";
 import { vpa } from "./vpa.ts";
+
+/** A pod's usage since the last look; nothing by default. */
+interface FedInterval {
+  /** Mean use, millicores. */
+  readonly usage?: number;
+  readonly throttledMs?: number;
+  readonly throttledPeriods?: number;
+}
+
+/** Requests of the algorithm after one more look, with an interval per pod. */
+type FedLook = (...intervals: readonly FedInterval[]) => readonly (number | undefined)[];
+
+/** The scene, in the parts that a test does not care about: one pod on a node of eight CPUs. */
+interface FedScene {
+  readonly pods?: readonly Partial<RivalPod>[];
+  readonly node?: Partial<RivalNode>;
+}
+
+const POD: RivalPod = {
+  request: 1000,
+  originalLimit: 1000,
+  floor: 10,
+  ceiling: 4000,
+  weight: 1,
+  p90Demand: 500,
+};
+
+/** Starts the algorithm and looks once, at 0. Every request is in force at once, uncut. */
+function feedRival(rival: Rival, scene: FedScene = {}): FedLook {
+  const pods = (scene.pods ?? [{}]).map((pod) => ({ ...POD, ...pod }));
+  const run = rival.start(pods, { cpu: 8000, capacity: 7000, ...scene.node });
+  let readings = firstReadings(pods);
+  let atMs = 0;
+  const look = () => {
+    const requests = run.look(atMs, readings);
+    readings = readings.map((reading, index) => ({
+      ...reading,
+      limit: requests[index] ?? reading.limit,
+    }));
+    return requests;
+  };
+  look();
+  return (...intervals) => {
+    atMs += rival.lookMs;
+    readings = readings.map((reading, index) => {
+      const { usage = 0, throttledMs = 0, throttledPeriods = 0 } = intervals[index] ?? {};
+      return {
+        ...reading,
+        usageMs: reading.usageMs + usage / 1000 * rival.lookMs,
+        throttledMs: reading.throttledMs + throttledMs,
+        throttledPeriods: reading.throttledPeriods + throttledPeriods,
+      };
+    });
+    return look();
+  };
+}
+
+/** The last requests after the same intervals at each of several looks. */
+function feedFor(
+  look: FedLook,
+  { looks, pods }: { readonly looks: number; readonly pods: readonly FedInterval[] },
+): readonly (number | undefined)[] {
+  let requests: readonly (number | undefined)[] = [];
+  for (let done = 0; done < looks; done++) requests = look(...pods);
+  return requests;
+}
+
+/** The readings of an algorithm's start: nothing was used under the pods' original limits. */
+function firstReadings(pods: readonly RivalPod[]): RivalReading[] {
+  return pods.map(({ originalLimit }) => ({
+    usageMs: 0,
+    throttledMs: 0,
+    throttledPeriods: 0,
+    limit: originalLimit,
+  }));
+}
 
 pure("allRivals() has every setting of every algorithm, each under a name of its own", () => {
   const counts = new Map<string, number>();
