@@ -18,16 +18,12 @@ import { startUsageServer } from "./usage_server.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
-import { ClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
-import { CorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
-import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
+import { runRightsizing } from "../../../controller/rightsizing/run.ts";
 import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
-import { recordsOf } from "../../../shared/rightsizing/reports.ts";
-import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import { simulatedRightsizing } from "../../../tests/simulation/running_rightsizing.ts";
 import {
   cacheSources,
   createSimulatedAPI,
@@ -42,112 +38,14 @@ import {
   workloadName,
 } from "./known_usage.ts";
 
-/** The running loop; without a policy it is idle. */
-interface RunningLoop extends AsyncDisposable {
-  /** All copies are there. */
-  readonly synced: Promise<unknown>;
-  /** Adds the policy; resolves with the ms from its first cycle's beginning until all is written. */
-  pass(spec: PolicySpec): Promise<number>;
-  /** The usage of the namespaces' workloads. */
-  records(): readonly WorkloadRecord[];
-}
-
 /** As many as by default. */
 const WORKERS = 10;
-const refuse = (): Promise<never> =>
-  Promise.reject(new Error("Cannot write: no market and no VPA is here"));
 /** Where the policy is; it acts on all others. */
 const HOME = "rightsizing";
-
-/** Starts it over a cluster of this size, with usage from the server at this address. */
-function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop {
-  const clock = systemClock;
-  const random = seededRandom(1);
-  const api = createSimulatedAPI({ clock, random });
-  addCluster(api.store.tables, size);
-  const end = new AbortController();
-  const every = { clock, random, log: silentLog };
-  const caches = createCaches(cacheSources(api), every);
-  const followed = createRightsizingCopies({
-    policies: api.listWatch("OptimizationPolicy"),
-    reports: api.listWatch("RecommendationReport"),
-    replicaSets: api.listWatch("ReplicaSet"),
-  }, every);
-  const copies = [...namedCaches(caches).map(([, one]) => one), ...Object.values(followed)];
-  const sources = usageFrom(prometheusURL);
-  const ended = Promise.withResolvers<number>();
-  const loop = runRightsizingLoop({
-    caches: { ...caches, ...followed },
-    sources,
-    cluster: new ClusterFacts({
-      caches: { ...caches, ...followed },
-      corrections: new CorrectionMemory(),
-      dryRun: () => false,
-      served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
-      missingPermissions: () => [],
-    }),
-    appliers: {
-      resizer: api.podResizer("optipod"),
-      setOriginalLimits: refuse,
-      workloads: api.workloadWriter,
-    },
-    statuses: api.policyStatusWriter,
-    reports: api.reportStore,
-    vpaPublisher: { create: refuse, recommend: refuse, remove: refuse },
-    events: { emit: () => {} },
-    settings: () => ({
-      ...CONTROLLER_SETTINGS.parse({}),
-      policyNamespaces: [HOME],
-      rightsizingWorkers: WORKERS,
-    }),
-    clock,
-    random,
-    log: silentLog,
-    observer: {
-      cycleEnded(_policy, { tookMs, outcome }) {
-        if (outcome !== undefined) ended.resolve(tookMs);
-      },
-    },
-  }, end.signal);
-  const work = Promise.all([loop, ...copies.map((one) => one.run(end.signal))]);
-  return {
-    synced: Promise.all(copies.map((one) => one.whenSynced(end.signal))),
-    pass(spec) {
-      api.store.tables.OptimizationPolicy.create({
-        metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
-        spec,
-        faults: [],
-        status: {},
-      });
-      return ended.promise;
-    },
-    records() {
-      const names = Array.from({ length: size.workloads }, (_, workload) => namespaceOf(workload));
-      const reports = api.store.tables.RecommendationReport.all();
-      return [...new Set(names)].flatMap((name) =>
-        recordsOf(reports.filter(({ metadata }) => metadata.namespace === name), name)
-      );
-    },
-    async [Symbol.asyncDispose]() {
-      end.abort();
-      await work;
-      sources.close();
-    },
-  };
-}
-
-/** Usage of this Prometheus alone. */
-function usageFrom(prometheusURL: string): ReturnType<typeof connectUsageSources> {
-  const settings = { ...CONTROLLER_SETTINGS.parse({}), prometheusURL };
-  return connectUsageSources({
-    settings: () => settings,
-    sampler: {
-      usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
-    },
-    clock: systemClock,
-    log: silentLog,
-  });
-}
+/** Instead of the sampler; Prometheus has all usage. */
+const NO_SAMPLER = {
+  usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" } as const),
+};
 
 const NO_VERSION = { uid: "", resourceVersion: "" };
 const BARE = { ...NO_VERSION, labels: {}, annotations: {} };
@@ -203,17 +101,54 @@ const { json, ...size } = benchFlags<{ workloads: number; pods: number; containe
     .option("--containers <n>", "of each pod", wholeNumber, 5),
 );
 await using server = await startUsageServer(size);
-await using loop = startLoop(size, server.url);
-await loop.synced;
+const settings = {
+  ...CONTROLLER_SETTINGS.parse({}),
+  prometheusURL: server.url,
+  policyNamespaces: [HOME],
+  rightsizingWorkers: WORKERS,
+};
+const every = { clock: systemClock, random: seededRandom(1), log: silentLog };
+const api = createSimulatedAPI(every);
+addCluster(api.store.tables, size);
+const { api: ports } = simulatedRightsizing(api, { source: NO_SAMPLER });
+const caches = createCaches(cacheSources(api), every);
+const copies = createRightsizingCopies(ports.sources, every);
+const sources = connectUsageSources({ ...every, settings: () => settings, sampler: NO_SAMPLER });
+const cycle = Promise.withResolvers<number>();
+const end = new AbortController();
+const loop = runRightsizing({
+  ...every,
+  api: { ...ports, usage: () => ({ ...sources, run: () => Promise.resolve() }) },
+  caches,
+  copies,
+  allocationStore: api.allocationStore,
+  settings: () => settings,
+  served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
+  observer: {
+    cycleEnded(_policy, { tookMs, outcome }) {
+      if (outcome !== undefined) cycle.resolve(tookMs);
+    },
+  },
+}, end.signal);
+const informers = [...namedCaches(caches).map(([, one]) => one), ...Object.values(copies)];
+const running = Promise.all([loop, ...informers.map((one) => one.run(end.signal))]);
+await Promise.all(informers.map((one) => one.whenSynced(end.signal)));
 const idle = await memoryAfterGC();
 const endWatch = watchMemory();
 const cpuBefore = process.cpuUsage();
-const passSeconds = await loop.pass(autoPolicy({}, { mode: "Recommend" })) / 1000;
+api.store.tables.OptimizationPolicy.create({
+  metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
+  spec: autoPolicy({}, { mode: "Recommend" }),
+  faults: [],
+  status: {},
+});
+const passSeconds = await cycle.promise / 1000;
 const { user, system } = process.cpuUsage(cpuBefore);
 const highest = endWatch();
 const after = await memoryAfterGC();
 const served = await server.stats();
-const recommended = loop.records().flatMap(({ recommendations }) => recommendations).length;
+const recommended = api.store.tables.RecommendationReport.all()
+  .flatMap(({ workloads }) => workloads.flatMap(({ recommendations }) => recommendations)).length;
 const missing = size.workloads * size.containers - recommended;
 const all = size.workloads * size.pods * size.containers;
 const ofContainers = { most: MEBIBYTES_PER_CONTAINER, counts: all >= FROM_CONTAINERS };
@@ -245,3 +180,5 @@ printResult({
     `points; ${recommended} containers recommended for`,
   ],
 });
+end.abort();
+await running;
