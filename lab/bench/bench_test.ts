@@ -12,9 +12,8 @@ import {
   valueAt,
   workloadName,
 } from "./rightsizing/known_usage.ts";
-import { blockMeans, slopeOf } from "./soak/slope.ts";
 import { type RangeAnswer, rangeAnswer } from "./rightsizing/usage_server.ts";
-import { quantile } from "../simulation/statistics.ts";
+import { blockMeans, quantile, slopeOf } from "../simulation/statistics.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";
 import { reactionGoals, reactionOf } from "./reaction/report.ts";

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { PodReading } from "./node/group_reading.ts";
 import {
   latenciesSince,
   type LatencyHistogram,
@@ -27,6 +26,7 @@ import { boundsOf } from "../../controller/allocation/bounds/bounds.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { marketCapacity } from "../../shared/market/clearing_round.ts";
 import { roundBounds } from "../../shared/market/rounding.ts";
+import type { PodReading } from "./node/pod_state.ts";
 
 /** The pods to record, and for how long. */
 export interface RecorderOptions {

@@ -5,7 +5,6 @@
  */
 import type { Percentile } from "../../../shared/rightsizing/policy_spec.ts";
 import { quantile } from "../statistics.ts";
-import { percentileRule } from "./percentile_rule.ts";
 import { type Judgement, judgeReplay, type ReplayOptions, replayRule } from "./replay_rule.ts";
 import {
   everyChange,
@@ -17,6 +16,7 @@ import {
 } from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 import { vpaRule } from "./vpa_rule.ts";
+import { percentileRule } from "./replay_policy.ts";
 
 /** How all of them are played. */
 export type PlayRulesOptions = Omit<ReplayOptions, "guard">;
