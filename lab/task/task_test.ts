@@ -221,20 +221,6 @@ Deno.test("demo() shows progress, charts and the table, and writes the report", 
   assert.match(page, /^<!doctype html>/i);
 });
 
-Deno.test("demo() prints one JSON object with changes that all carry a reason", async () => {
-  const { code, out, page } = await played("--json", "--no-report");
-  assert.deepEqual([code, page], [0, ""]);
-  const { runs } = JSON.parse(out);
-  const names = ["CoAllocator", "limits at 2x request", "limits at P95", "limits at equal sum"];
-  assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), names);
-  const [market] = runs;
-  assert.equal(market.pods.length, 5);
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  const changes = sum(market.pods.map((pod: { changes: number }) => pod.changes));
-  assert.ok(changes > 0);
-  assert.equal(sum(Object.values(market.changesByReason)), changes);
-});
-
 Deno.test("demo() plays a trace of the user's own", () =>
   withFile(Array.from({ length: 120 }, (_, s) => 20 + s % 30).join("\n"), async (path) => {
     const { code, err, page } = await played("--trace", path);
