@@ -13,10 +13,9 @@ import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
-import type { ArrivalProcess } from "../node/request_server.ts";
 import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
-import { type NeedyPod, offeredWork, shareShortNode } from "./oracle_rival.ts";
+import { type NeedyPod, shareShortNode } from "./oracle_rival.ts";
 import { playLog, type PlayOptions } from "./play_log.ts";
 
 const FLOOR = 2;
@@ -242,36 +241,6 @@ pure("playLog() gives every request the latency that it has on the node", () =>
     cases(0.4),
   ));
 
-function requests(list: readonly (readonly [at: number, cost: number])[]): ArrivalProcess {
-  let index = 0;
-  const process: ArrivalProcess = {
-    nextAt: Infinity,
-    nextCost: 0,
-    next() {
-      const [at, cost] = list[index++] ?? [Infinity, 0];
-      process.nextAt = at;
-      process.nextCost = cost;
-    },
-  };
-  process.next();
-  return process;
-}
-
-pure("readRequestLog() writes down what comes before the end", () => {
-  const log = readRequestLog(requests([[0, 3], [5, 0], [99.5, 8], [100, 1]]), 100);
-  assert.deepEqual([...log.atMs], [0, 5, 99.5]);
-  assert.deepEqual([...log.costMs], [3, 0, 8]);
-  assert.equal(log.durationMs, 100);
-});
-
-pure("readRequestLog() has room for more requests than it began with", () => {
-  const list = Array.from({ length: 5000 }, (_, index) => [index, 2] as const);
-  const log = readRequestLog(requests(list), 4000);
-  assert.equal(log.atMs.length, 4000);
-  assert.equal(log.atMs[3999], 3999);
-  assert.equal(log.costMs[3999], 2);
-});
-
 pure("readRequestLog() writes a thread that never ends as work that comes at 1 ms per ms", () => {
   const log = readRequestLog({ ...endlessWork(2), nextAt: 15 }, 40);
   assert.deepEqual([...log.atMs], [15, 15, 25, 25, 35, 35]);
@@ -308,13 +277,4 @@ pure("shareShortNode() counts work left over from a short step as demand until i
     [500, 400, 100, 100],
     [500, 400, 100, 100],
   ]);
-});
-
-pure("offeredWork() sums what comes in each step, in millicores", () => {
-  const log = {
-    atMs: Float64Array.of(0, 999, 1000, 2400),
-    costMs: Float64Array.of(100, 50, 20, 10),
-    durationMs: 2500,
-  };
-  assert.deepEqual([...offeredWork(log, 1000)], [150, 20, 10]);
 });
