@@ -213,7 +213,7 @@ async function played(...args: string[]) {
 Deno.test("demo() shows progress, charts and the table, and writes the report", async () => {
   const { code, out, err, page } = await played();
   assert.equal(code, 0);
-  assert.match(err, /^14 % .*left\n[^]*^100 % .*gone\n/m);
+  assert.match(err, /^12 % .*left\n[^]*^100 % .*gone\n/m);
   for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "limits at 2x request"]) {
     assert.ok(out.includes(part), `"${part}" is missing`);
   }
