@@ -22,7 +22,7 @@ import type { CoallocWorld, CommandContext, CommandWorld } from "./ports.ts";
 import { complete } from "./completion/complete.ts";
 import { COMPLETION_SCRIPTS } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
-import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_request.ts";
+import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_arguments.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
 export async function runCoalloc(args: readonly string[], world: CoallocWorld): Promise<number> {
@@ -84,7 +84,7 @@ async function simulate(flags: Call["flags"], world: CommandWorld): Promise<numb
   if (asksForPolicy(flags)) {
     const request = policyRequest(flags);
     if (typeof request === "string") throw new UsageProblem(request);
-    const { simulatePolicy } = await import("./simulate/policy/simulate_policy.ts");
+    const { simulatePolicy } = await import("./simulate/simulate_policy.ts");
     return await simulatePolicy(request, context);
   }
   const request = simulateRequest(flags);

@@ -6,10 +6,9 @@
 import { type Html, html } from "../simulation/report/html.ts";
 import { page } from "../simulation/report/page.ts";
 import type { Goal } from "./goals.ts";
-import { arenaMethod, entryName } from "./page/arena_method.ts";
-import { stageSection, stageTitle } from "./page/stage_section.ts";
 import type { StageResult } from "./stages.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
+import { arenaMethod, entryName, stageSection, stageTitle } from "./stage_section.ts";
 
 /** One self-contained page. */
 export function arenaPage(results: readonly StageResult[], goals: readonly Goal[]): string {

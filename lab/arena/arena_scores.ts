@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Burst } from "../simulation/bursts.ts";
 import { mean, quantile } from "../simulation/statistics.ts";
 import {
   createLatencyHistogram,
@@ -11,7 +10,7 @@ import {
   mergeLatencies,
 } from "../simulation/node/latency_histogram.ts";
 import type { PodSeries, RunScores, RunSeries } from "../simulation/run_record.ts";
-import { scoreRun } from "../simulation/scores.ts";
+import { type Burst, scoreRun } from "../simulation/scores.ts";
 import {
   backlog,
   convergence,

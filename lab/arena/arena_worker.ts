@@ -6,8 +6,8 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { playContest } from "./contest.ts";
-import type { FromWorker, ToWorker } from "./play_contests.ts";
 import type { Stage } from "./stages.ts";
+import type { FromWorker, ToWorker } from "./run_arena.ts";
 
 const stages: Stage[] = [];
 const answer = (message: FromWorker): void => self.postMessage(message);

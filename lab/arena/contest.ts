@@ -4,9 +4,8 @@
  * @module
  */
 import { assembleRecord, type OnProgress, recordScene } from "../simulation/recorder.ts";
-import { playFixed, playPlan, playRival } from "../simulation/play_rival.ts";
 import type { RecordedPod, RunRecord, RunSeries } from "../simulation/run_record.ts";
-import type { Scene } from "../simulation/scene.ts";
+import { podOnNode, type Scene } from "../simulation/scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
 import {
   ALONE,
@@ -20,11 +19,10 @@ import {
   UNLIMITED,
 } from "./outcome.ts";
 import { buildStage, type Stage } from "./stages.ts";
-import { playMarket } from "../simulation/play_market.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { sceneNode } from "../simulation/market_cluster.ts";
 import { oracleLimits, type OraclePod } from "../simulation/oracle/oracle_rival.ts";
-import { podOnNode } from "../simulation/running_pod.ts";
+import { playFixed, playMarket, playPlan, playRival } from "../simulation/play_scene.ts";
 
 /** Entries to play on one stage with one seed; plain data. */
 export interface Contest {

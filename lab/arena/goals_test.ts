@@ -1,23 +1,24 @@
 import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { playPlan } from "../simulation/play_rival.ts";
 import { playOracle } from "./contest.ts";
 import { checkGoals, type Goal } from "./goals.ts";
 import {
   type AlgorithmOutcome,
   ALONE,
+  bestPerAlgorithm,
+  bestSetting,
   COALLOCATOR,
   COALLOCATOR_TIGHT,
-  EQUAL_CORES,
-  isSameEntry,
   ORACLE,
   UNLIMITED,
 } from "./outcome.ts";
-import { playHere, playInWorkers } from "./play_contests.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
-import { type ArenaPlan, runArena } from "./run_arena.ts";
+import { type ArenaPlan, playHere, playInWorkers, runArena } from "./run_arena.ts";
 import { buildStage, type Stage } from "./stages.ts";
+import { playPlan } from "../simulation/play_scene.ts";
+import { convergence, largestEnvy } from "./measures.ts";
+import { outcomeColumns } from "./outcome_columns.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));
@@ -52,38 +53,6 @@ pure("checkGoals() has no figure for cores where CoAllocator missed the SLO", ()
   assert.equal(goal.met, false);
   assert.ok(Number.isNaN(goal.coallocator));
   assert.equal(goal.missedBy, undefined);
-});
-
-pure("checkGoals() compares throttled time with fixed limits of the same cores", () => {
-  const of = (throttledMsPerS: number) =>
-    find(
-      checkGoals([stageResult([
-        outcome({ ...COALLOCATOR_TIGHT, throttledMsPerS }),
-        outcome({ ...EQUAL_CORES, throttledMsPerS: 100 }),
-      ])]),
-      /throttled/,
-    );
-  assert.equal(of(5).met, true);
-  assert.equal(of(6).met, false);
-  assert.equal(of(0).coallocator, 0);
-});
-
-pure("checkGoals() compares reactions with rivals of about the same cores that do react", () => {
-  const reaction = (cores: number, reactionMsMedian: number) => ({
-    cores,
-    reactionMsMedian,
-    reactionMsP95: reactionMsMedian,
-  });
-  const goals = checkGoals([stageResult([
-    outcome({ algorithm: "static", ...reaction(2, 0) }),
-    outcome({ algorithm: "hpa", ...reaction(3, 0) }),
-    outcome({ algorithm: "captain", ...reaction(2, 1500) }),
-    outcome({ ...COALLOCATOR_TIGHT, ...reaction(2, 550) }),
-  ], { kind: "bursts", name: "bursts-1" })]);
-  const median = find(goals, /reaction.*median/);
-  assert.equal(median.met, true);
-  assert.equal(median.bestRival?.algorithm, "captain");
-  assert.equal(find(goals, /reaction.*P95/).goal, 800);
 });
 
 pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to be high", () => {
@@ -190,22 +159,6 @@ async function here(tried: ArenaPlan) {
   return await runArena(tried, { player });
 }
 
-pure("runArena() gives each setting of a rival and mode of CoAllocator an entry", async () => {
-  const [result] = await here(plan({ algorithms: ["static", "coallocator", "oracle"] }));
-  assert(result !== undefined);
-  const algorithms = result.outcomes.map(({ algorithm }) => algorithm);
-  assert.deepEqual(algorithms, [
-    ...["static", "static", "static", "static", "static"],
-    ...["coallocator", "coallocator-tight", "static-equal", "oracle", "unlimited"],
-  ]);
-  const [ours, equal] = [COALLOCATOR_TIGHT, EQUAL_CORES].map((entry) =>
-    result.outcomes.find((one) => isSameEntry(one, entry))
-  );
-  const cores = ours?.median.coresAllocated ?? 0;
-  assert.ok(cores > 0);
-  assert.ok(Math.abs((equal?.median.coresAllocated ?? 0) - cores) < 0.001);
-});
-
 pure("runArena() plays victims of a neighbour without it", async () => {
   const stages: Stage[] = [{ kind: "services", name: "busy-neighbour", minutes: 1 }];
   const [result] = await here(plan({ stages, algorithms: ["coallocator"] }));
@@ -296,4 +249,88 @@ pure("playOracle() holds what it planned for with as few changes as it may make"
   assert.ok(total > 5000);
   const longest = 0.01 * 1.02 ** (counts.findLastIndex((count) => count > 0) + 1);
   assert.ok(longest < 400, `${longest} ms`);
+});
+
+function near(actual: number | undefined, expected: number, within = 1e-6): void {
+  assert.ok(
+    actual !== undefined && Math.abs(actual - expected) <= within,
+    `${actual} is not ${expected}`,
+  );
+}
+
+/** One entry a second; the load steps at 10 s and holds until 50 s. */
+function took(limitAt: (second: number) => number): number | undefined {
+  const limit = Float32Array.from({ length: 60 }, (_, second) => limitAt(second));
+  return convergence({ limit }, { change: { atS: 10, untilS: 50, from: 1, to: 4 }, stepS: 1 });
+}
+
+pure("convergence() ends with the change that brings the limit to its final value", () => {
+  const cases: readonly [limitAt: (second: number) => number, tookS: number | undefined][] = [
+    // Entry 20 stands for 21 s.
+    [(second) => second < 20 ? 100 : 400, 11],
+    [(second) => second < 20 ? 100 : second < 30 ? 370 : 400, 11],
+    [(second) => second < 20 ? 100 : second < 30 ? 300 : 400, 21],
+    [(second) => second < 20 ? 100 : second === 25 ? 600 : 400, 17],
+    // It was there, and no more counts than while the level holds.
+    [() => 400, 0],
+    [(second) => second < 50 ? 400 : 100, 0],
+    [(second) => second % 2 === 0 ? 400 : 430, 0],
+    // It still moves in the last quarter.
+    [(second) => second === 45 ? 600 : 400, undefined],
+    [(second) => 100 * second, undefined],
+  ];
+  for (const [limitAt, tookS] of cases) assert.equal(took(limitAt), tookS, `${limitAt}`);
+});
+
+pure("largestEnvy() is the share of demand that a pod would get of the other's CPU", () => {
+  // CPU that each pod got and wanted in two minutes, and its weight.
+  const cases: readonly [pods: readonly [number, number, number?][], envy: number][] = [
+    // With 600 m in place of its 400 m the first would have a fifth of its 1000 m more.
+    [[[400, 1000], [600, 1000]], 0.2],
+    // It wants no more than 450 m.
+    [[[400, 450], [600, 1000]], 0.111111],
+    [[[500, 1000], [500, 1000]], 0],
+    [[[300, 1000, 100], [600, 1000, 200]], 0],
+    // The heavier one would have had twice 450 m.
+    [[[450, 1000, 100], [450, 1000, 200]], 0.45],
+    [[[1, 1000]], 0],
+    [[[0, 0], [500, 500]], 0],
+    [[], 0],
+  ];
+  for (const [pods, envy] of cases) {
+    const series = pods.map(([got, wanted, weight = 100]) => ({
+      usage: new Float32Array(120).fill(got),
+      demand: new Float32Array(120).fill(wanted),
+      weight,
+    }));
+    near(largestEnvy(series, 1), envy);
+  }
+});
+
+pure("bestSetting() is the cheapest of those that hold the SLO, else the quickest", () => {
+  const cheap = outcome({ setting: "cheap", sloHeld: false, cores: 1, p99Ms: 300 });
+  const good = outcome({ setting: "good", cores: 2, p99Ms: 90 });
+  const dear = outcome({ setting: "dear", cores: 3, p99Ms: 50 });
+  assert.equal(bestSetting([cheap, dear, good])?.setting, "good");
+  const slow = outcome({ setting: "slow", sloHeld: false, cores: 0.5, p99Ms: 400 });
+  assert.equal(bestSetting([slow, cheap])?.setting, "cheap");
+  assert.equal(bestSetting([]), undefined);
+});
+
+pure("bestPerAlgorithm() keeps the order of the algorithms", () => {
+  const best = bestPerAlgorithm([
+    outcome({ algorithm: "b", setting: "1", cores: 2 }),
+    outcome({ algorithm: "a", setting: "1", cores: 1 }),
+    outcome({ algorithm: "b", setting: "2", cores: 1 }),
+  ]);
+  assert.deepEqual(best.map(({ algorithm, setting }) => algorithm + setting), ["b2", "a1"]);
+});
+
+pure("outcomeColumns() shows a share that rounds to nothing without a sign", () => {
+  const shares = { slack: -0.0004, envy: -0.0004 };
+  const columns = outcomeColumns([{ ...outcome(), median: shares }], { kind: "shared node" });
+  assert.deepEqual(columns.map(({ score, text }) => [score, text(shares)]), [
+    ["slack", "0.0 %"],
+    ["envy", "0.0 %"],
+  ]);
 });

@@ -13,9 +13,8 @@ import {
 } from "./stages.ts";
 import { arenaPage } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
-import { type ContestPlayer, playHere, playInWorkers } from "./play_contests.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
-import { runArena } from "./run_arena.ts";
+import { type ContestPlayer, playHere, playInWorkers, runArena } from "./run_arena.ts";
 import { readTraceFile } from "../simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { goalTable, stageTable } from "./arena_table.ts";

@@ -5,7 +5,7 @@
  */
 import { mean, quantile } from "../simulation/statistics.ts";
 import type { LimitChangeRecord, PodSeries } from "../simulation/run_record.ts";
-import type { Burst } from "../simulation/bursts.ts";
+import type { Burst } from "../simulation/scores.ts";
 
 /** The final value is the median of the limit over this last share of the level. */
 const LAST_SHARE = 0.25;
@@ -168,7 +168,7 @@ export function someAvg10(waited: Float32Array, stepS: number): Float64Array {
   return averages;
 }
 
-/** Seconds at a burst's beginning with the mean that it asks for, as in `bursts.ts`. */
+/** Seconds at a burst's beginning with the mean that it asks for, as in `scores.ts`. */
 const WANTED_S = 2;
 /** Moments closer than this share of a step are one. */
 const SLACK = 1e-6;

@@ -4,14 +4,20 @@
  * @module
  */
 import type { Trace, TraceFormat } from "../simulation/trace.ts";
-import { type ArenaScene, burstScene, type MadeSceneOptions, stepScene } from "./made_scenes.ts";
-import { SERVICE_SCENES, type ServiceSceneName } from "./service_scenes.ts";
 import {
+  SERVICE_SCENES,
+  type ServiceSceneName,
   SHARED_NODE_SCENES,
   type SharedNodeSceneName,
   shareRequests,
 } from "./shared_node_scenes.ts";
-import { traceScene } from "./trace_scene.ts";
+import {
+  type ArenaScene,
+  burstScene,
+  type MadeSceneOptions,
+  stepScene,
+  traceScene,
+} from "./trace_scene.ts";
 import type { RunRecord } from "../simulation/run_record.ts";
 import type { AlgorithmOutcome } from "./outcome.ts";
 import { expectedDemand } from "../simulation/workload.ts";

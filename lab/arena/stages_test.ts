@@ -9,7 +9,6 @@ import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { arenaPage } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
-import { burstScene, stepScene } from "./made_scenes.ts";
 import {
   algorithmNames,
   COALLOCATOR,
@@ -18,8 +17,6 @@ import {
   ORACLE,
   UNLIMITED,
 } from "./outcome.ts";
-import { algorithmNote, entryName } from "./page/arena_method.ts";
-import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
 import {
   mostMinutes,
@@ -29,6 +26,7 @@ import {
   traceStage,
 } from "./stages.ts";
 import { traceScene, type TraceSceneOptions } from "./trace_scene.ts";
+import { algorithmNote, entryName, stageRecords } from "./stage_section.ts";
 
 Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is not CPU", async () => {
   const stages = await shippedStages({});
@@ -84,15 +82,6 @@ function service(options: Omit<TraceSceneOptions, "seed"> = {}) {
   return { cores, minutes, ...pod };
 }
 
-pure("traceScene() asks for half of the mean and allows four times that", () => {
-  const { request, originalLimit, minutes, cores, p90Demand } = service();
-  assert.deepEqual([request, originalLimit, minutes], [500, 2000, 2]);
-  // Burst factor 8: a ceiling of 16 cores, which is at most three quarters of the node.
-  assert.equal(cores, 22);
-  assert.equal(p90Demand, 1500);
-  assert.equal(service({ minutes: 1 }).request, 250);
-});
-
 pure("traceScene() takes the user's own request and limit, each alone too", () => {
   const own = (options: Omit<TraceSceneOptions, "seed">) => {
     const { request, originalLimit } = service(options);
@@ -124,28 +113,6 @@ pure("traceScene() refuses what can't be played, with its values", () => {
 });
 
 const CAPACITY_CORES = 7.2;
-
-pure("burstScene() knows bursts of 10 s at four times the load, at tenths of a second", () => {
-  const { scene, bursts = [] } = burstScene(0.5, { seed: 1, minutes: 20 });
-  assert.equal(scene.minutes, 20);
-  assert.ok(bursts.length >= 6 && bursts.length <= 20, `${bursts.length} bursts`);
-  const workload = scene.pods[0]?.workload();
-  for (const { atS, untilS, from, to } of bursts) {
-    assert.ok(Math.abs(untilS - atS - 10) < 0.11);
-    assert.equal(from, 0.5);
-    assert.equal(to, 2);
-    assert.ok(Math.abs((workload?.coresAt(atS * 1000 + 50) ?? 0) - 2) < 1e-9);
-    assert.ok(Math.abs((workload?.coresAt(atS * 1000 - 50) ?? 0) - 0.5) < 1e-9);
-  }
-  assert.ok(bursts.some(({ atS }) => Math.abs(atS - Math.round(atS)) > 0.05));
-});
-
-pure("stepScene() steps by 4, 0.5, 2 and 0.25, and takes raises for bursts", () => {
-  const { steps = [], bursts = [] } = stepScene({ seed: 3, minutes: 25 });
-  assert.deepEqual(steps.map(({ from, to }) => to / from), [4, 0.5, 2, 0.25]);
-  assert.deepEqual(bursts.map(({ from, to }) => to / from), [4, 2]);
-  for (const { atS, untilS } of steps) assert.ok(untilS - atS >= 290);
-});
 
 pure("SHARED_NODE_SCENES are short where they say so, and within capacity at the start", () => {
   for (const [name, make] of Object.entries(SHARED_NODE_SCENES)) {

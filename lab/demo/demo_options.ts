@@ -5,13 +5,16 @@
  */
 import { Command } from "commander";
 import {
+  addTraceFlags,
   filePath,
+  FORMAT_HELP,
+  missingTrace,
   numberWithin,
   parseTaskFlags,
   type TaskArguments,
+  type TraceFlags,
   usageError,
 } from "../task/task_flags.ts";
-import { addTraceFlags, FORMAT_HELP, missingTrace, type TraceFlags } from "../task/trace_flags.ts";
 import type { TaskFlags } from "../task/task.ts";
 
 /** The flags of the demo. */

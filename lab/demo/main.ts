@@ -9,17 +9,15 @@ import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { readDemoScene } from "./demo_scene.ts";
 import { traceProblem } from "../task/file_problem.ts";
 import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "../task/task.ts";
-import { coresChart, throttlingChart } from "./chart.ts";
+import { coresChart, scoreTable, throttlingChart } from "./chart.ts";
 import { wantsColor } from "../../cli/terminal/terminal_text.ts";
 import { showProgress } from "../../cli/terminal/progress_line.ts";
-import { scoreTable } from "./score_table.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { playMarket } from "../simulation/play_market.ts";
-import { playFixed } from "../simulation/play_rival.ts";
 import { assembleRecord } from "../simulation/recorder.ts";
 import { roundUp, type Scene } from "../simulation/scene.ts";
 import { mean, quantile } from "../simulation/statistics.ts";
 import { demandPerSecond } from "../simulation/workload.ts";
+import { playFixed, playMarket } from "../simulation/play_scene.ts";
 
 /** Runs the demo and returns the exit code, as {@linkcode runTask} does. */
 export function demo(args: readonly string[], world: TaskWorld): Promise<number> {

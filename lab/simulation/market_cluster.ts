@@ -16,13 +16,20 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources, createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
 import { Kubelet } from "./kubelet.ts";
-import { createMetricAnswers, type MetricAnswers } from "./metric_answers.ts";
 import { cgroupView } from "./node/cgroup_view.ts";
 import { SimulatedNode } from "./node/simulated_node.ts";
-import { nodeInAPI, podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
-import type { Scene } from "./scene.ts";
+import {
+  nodeInAPI,
+  podInAPI,
+  podOnNode,
+  type Scene,
+  SCENE_NAMESPACE,
+  SCENE_NODE,
+} from "./scene.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
 import type { RunSeries } from "./run_record.ts";
+import type { InstantAnswer, InstantQueries } from "../../shared/instant_queries.ts";
+import type { Clock } from "../../shared/clock.ts";
 
 /** How the cluster is set up. */
 export interface MarketClusterOptions {
@@ -47,7 +54,7 @@ export interface MarketCluster {
 }
 
 /** Virtual time begins at this moment: stamps in objects are the same in every run. */
-export const WALL_START: number = Date.UTC(2026, 0, 1);
+const WALL_START: number = Date.UTC(2026, 0, 1);
 
 /** Seeds of the parts, kept apart from each other and from the workloads'. */
 const SEEDS = { node: 1, api: 2, kubelet: 3, agent: 4, controller: 5, heartbeat: 6 } as const;
@@ -229,4 +236,38 @@ export function commitment(
     if (granted) over++;
   }
   return { peak, overCapacityS: over * stepS };
+}
+
+/** The result of a query: its values, or that it is refused, with a message. */
+export type QueryResult = readonly number[] | { readonly refused: string };
+
+/** The server. */
+export interface MetricAnswers extends InstantQueries {
+  /** By the query's text; a query that is not there finds nothing. */
+  readonly results: Map<string, QueryResult>;
+  /** Queries in the order in which they were asked. */
+  readonly asked: string[];
+  /** False: no answer. */
+  up: boolean;
+}
+
+/** A server that is up and finds nothing. */
+export function createMetricAnswers(clock: Pick<Clock, "wall">): MetricAnswers {
+  const results = new Map<string, QueryResult>();
+  const asked: string[] = [];
+  const subject: MetricAnswers = {
+    results,
+    asked,
+    up: true,
+    async ask({ query }, signal): Promise<InstantAnswer> {
+      asked.push(query);
+      await Promise.resolve();
+      if (signal.aborted) return { problem: "unreachable", message: "called off" };
+      if (!subject.up) return { problem: "unreachable", message: "connection refused" };
+      const found = results.get(query) ?? [];
+      if ("refused" in found) return { problem: "refused", message: found.refused };
+      return { samples: found.map((value) => ({ value, atMs: clock.wall() })) };
+    },
+  };
+  return subject;
 }

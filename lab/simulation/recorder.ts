@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { PodReading } from "./node/group_reading.ts";
 import {
   latenciesSince,
   type LatencyHistogram,
@@ -18,7 +17,7 @@ import type {
   RunRecord,
   RunSeries,
 } from "./run_record.ts";
-import type { Contention, Scene } from "./scene.ts";
+import { type Contention, nodeInAPI, podInAPI, type Scene } from "./scene.ts";
 import { mean } from "./statistics.ts";
 import { scoreRun } from "./scores.ts";
 import type { RoundResult } from "../../agent/market/round.ts";
@@ -27,7 +26,7 @@ import { boundsOf } from "../../controller/allocation/bounds/bounds.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { marketCapacity } from "../../shared/market/clearing_round.ts";
 import { roundBounds } from "../../shared/market/rounding.ts";
-import { nodeInAPI, podInAPI } from "./running_pod.ts";
+import type { PodReading } from "./node/pod_state.ts";
 
 /** The pods to record, and for how long. */
 export interface RecorderOptions {

@@ -5,13 +5,12 @@ import { seededRandom } from "../../shared/random.ts";
 import { endlessWork } from "./workload.ts";
 import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type BurstInput, findBursts } from "./bursts.ts";
 import { commitment } from "./market_cluster.ts";
 import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
 import { SimulatedNode } from "./node/simulated_node.ts";
 import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
 import type { PodSeries, RecordedPod } from "./run_record.ts";
-import { jainIndex, satisfaction, scoreRun } from "./scores.ts";
+import { type BurstInput, findBursts, scoreRun } from "./scores.ts";
 
 const POD: RecordedPod = {
   ...{ uid: "u", name: "web", trace: "made up", request: 100, originalLimit: 200, weight: 100 },
@@ -47,22 +46,6 @@ function record(): Recorder {
   }
   return recorder;
 }
-
-pure("createRecorder() writes down each period in millicores and throttled ms per s", () => {
-  const recorder = record();
-  const series = recorder.series();
-  const [pod] = series.pods;
-  assert.ok(pod);
-  assert.deepEqual([...pod.limit.subarray(18, 22)], [200, 200, 700, 700]);
-  // Up to a tick a period is used on credit, and paid in the next.
-  [200, 200, 700, 700].forEach((limit, i) => assert.ok(Math.abs(pod.usage[18 + i]! - limit) <= 40));
-  assert.ok(pod.demand.every((demand) => demand === 1000));
-  // A pause shows in the step in which the quota is refilled, here the next one.
-  assert.equal(pod.throttled[0], 0);
-  for (const step of [1, 19, 20, 21, 22]) {
-    assert.ok(Math.abs(pod.throttled[step]! - (1000 - pod.usage[step - 1]!)) < 0.1);
-  }
-});
 
 pure("assembleRecord() thins the series and scores the run", () => {
   const run = assembleRecord(record().series(), { algorithm: "test", description: "", seed: 1 });
@@ -169,21 +152,6 @@ function score(...pods: PodSeries[]) {
   });
 }
 
-pure("scoreRun() sums means over pods and takes latencies over all requests", () => {
-  const scores = score(pod("a", [204, 406], 10), pod("b", [], 10));
-  assert.ok(Math.abs(scores.throttledMsPerS - 80) < 1e-9);
-  assert.ok(Math.abs(scores.coresUsed - 0.15) < 1e-9);
-  // 0.15 each, and a third of the time 0.35 more.
-  assert.ok(Math.abs(scores.coresAllocated - (0.3 + 0.35 / 3)) < 1e-6);
-  assert.equal(scores.changesPerPodMinute, 1.5);
-  assert.ok(Math.abs(scores.p50Ms / 10 - 1) < 0.01);
-  assert.ok(Math.abs(scores.p99Ms / 10 - 1) < 0.01);
-  assert.ok(Math.abs(scores.p999Ms / 1000 - 1) < 0.01);
-  // Both used half of the 150 m that they wanted on average.
-  assert.equal(scores.jain, 1);
-  assert.ok(Math.abs(scores.peakCommitted - 0.65) < 1e-6);
-});
-
 pure("scoreRun() takes reactions over all bursts, a missed one with its length", () => {
   // Bursts begin at steps 198 and 398: reactions of 0.6 and 0.8 s.
   const quick = score(pod("a", [204, 406], 10));
@@ -197,29 +165,6 @@ pure("scoreRun() takes reactions over all bursts, a missed one with its length",
   const none = score(pod("a", [], 10));
   assert.deepEqual([none.bursts, none.burstsMissed], [2, 2]);
   assert.equal("reactionMsMedian" in none, false);
-});
-
-pure("jainIndex() is 1 for equals, 1/n for one that has everything, 0.9 for 1 and 2", () => {
-  assert.equal(jainIndex([0.5, 0.5, 0.5]), 1);
-  assert.equal(jainIndex([1, 0, 0, 0]), 0.25);
-  assert.equal(jainIndex([1, 2]), 0.9);
-  assert.equal(jainIndex([]), 1);
-  assert.equal(jainIndex([0, 0]), 1);
-});
-
-pure("satisfaction() is the mean over the minutes of CPU got / CPU wanted, each at most 1", () => {
-  const minutes = (...values: number[]) =>
-    Float32Array.from(values.flatMap((value) => new Array<number>(60).fill(value)));
-  // 0.5, then more than wanted, then nothing wanted; 30 s that are no whole minute do not count.
-  const demand = Float32Array.from([...minutes(200, 100, 0), ...minutes(900).subarray(30)]);
-  const usage = Float32Array.from([...minutes(100, 200, 50), ...minutes(0).subarray(30)]);
-  assert.equal(satisfaction({ demand, usage }, 1), 0.75);
-  assert.equal(satisfaction({ demand: minutes(0), usage: minutes(0) }, 1), 1);
-});
-
-pure("satisfaction() takes a run of under a minute as one window", () => {
-  const demand = Float32Array.of(100, 100);
-  assert.equal(satisfaction({ demand, usage: Float32Array.of(100, 20) }, 1), 0.6);
 });
 
 /** 40 s at ten steps a second: 100 m, and from second 20 on `level` for `seconds`. */

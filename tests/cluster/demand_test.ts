@@ -4,8 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { serveExporter } from "../prometheus/exporter.ts";
-import { startPrometheus } from "../prometheus/own_prometheus.ts";
+import { serveExporter, startPrometheus } from "../prometheus/own_prometheus.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";

@@ -7,7 +7,6 @@ import {
   createCertificateReader,
 } from "../../adapters/webhook/certificates.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -32,6 +31,7 @@ import {
 import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./support/sample_objects.ts";
 import { settleVirtually } from "./support/settle_virtually.ts";
 import { workloadWriterContract } from "./workload_writer_contract.ts";
+import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
 
 interface Server extends ContractHarness {
   readonly api: SimulatedAPI;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { startAgentAPI } from "../../lab/bench/agent/api.ts";
-import { BENCH_NODE } from "../../lab/bench/agent/pods.ts";
+import { BENCH_NODE, startAgentAPI } from "../../lab/bench/agent/api.ts";
 
 /** A version 1 hierarchy without pods. */
 async function emptyHierarchy(): Promise<string> {

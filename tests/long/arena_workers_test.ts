@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { playHere, playInWorkers } from "../../lab/arena/play_contests.ts";
-import { type ArenaPlan, runArena } from "../../lab/arena/run_arena.ts";
+import { type ArenaPlan, playHere, playInWorkers, runArena } from "../../lab/arena/run_arena.ts";
 import type { Stage } from "../../lab/arena/stages.ts";
 
 /** A minute of half a CPU, which doubles. */

@@ -1,14 +1,15 @@
 /**
- * A real Prometheus of a test's own: a process with a folder of its own, gone when the test ends.
+ * A real Prometheus of a test's own (a process with a folder of its own, gone when the test ends), and a
+ * program with metrics for it to collect.
  *
  * @module
  */
 import { until } from "../cluster/scene/until.ts";
 
 /** Where it listens, and what it collects. */
-export interface OwnPrometheusOptions {
-  /** Address and port to listen on. */
-  readonly listen: string;
+interface OwnPrometheusOptions {
+  /** Address and port to listen on. @default {a free port of the loopback} */
+  readonly listen?: string;
   /** Address and port that it collects metrics from, path `/metrics`. */
   readonly target: string;
   /** More of its entry in `scrape_configs`, for instance another path. @default {{}} */
@@ -25,6 +26,7 @@ export interface OwnPrometheus extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const HOST = "127.0.0.1";
 /** Debian's package puts it there; another place can be given. */
 const PROGRAM = Deno.env.get("PROMETHEUS") ?? "/usr/bin/prometheus";
 /** Comes with it. */
@@ -54,7 +56,7 @@ function hasProgram(): boolean {
 
 /** Starts one and waits until it answers and has collected once. Throws where there is none. */
 export async function startPrometheus(
-  { listen, target, job = {}, history = "" }: OwnPrometheusOptions,
+  { listen = freeAddress(), target, job = {}, history = "" }: OwnPrometheusOptions,
 ): Promise<OwnPrometheus> {
   if (!hasProgram()) throw new Error(`Cannot start Prometheus: ${MISSING}`);
   const folder = await Deno.makeTempDir({ prefix: "coallocator-prometheus-" });
@@ -118,8 +120,42 @@ export async function promtool(...args: readonly string[]): Promise<void> {
   throw new Error(`Cannot run promtool ${args[0]}: ${text.decode(stdout)}${text.decode(stderr)}`);
 }
 
-/** A port of the address without a listener now. */
-export function freePort(hostname: string): number {
-  using listener = Deno.listen({ hostname, port: 0 });
-  return listener.addr.port;
+/** An address of the loopback without a listener now. */
+function freeAddress(): string {
+  using listener = Deno.listen({ hostname: HOST, port: 0 });
+  return `${HOST}:${listener.addr.port}`;
+}
+
+/** One metric that a test sets. */
+interface Exporter extends AsyncDisposable {
+  /** Address and port. */
+  readonly address: string;
+  /** Values by the labels of their series. */
+  readonly values: Map<Readonly<Record<string, string>>, number>;
+}
+
+/** Serves the metric `name` on a free port. */
+export function serveExporter(
+  { hostname = HOST, name }: { readonly hostname?: string; readonly name: string },
+): Exporter {
+  const values = new Map<Readonly<Record<string, string>>, number>();
+  const text = (): string =>
+    Array.from(values, ([labels, value]) => `${name}{${labelText(labels)}} ${value}\n`).join("");
+  const server = Deno.serve(
+    { hostname, port: 0, onListen() {} },
+    () => new Response(text(), { headers: { "content-type": "text/plain; version=0.0.4" } }),
+  );
+  return {
+    address: `${hostname}:${server.addr.port}`,
+    values,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** Backslash, quote and line feed are escaped: the text format of Prometheus. */
+function labelText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels).map(([label, value]) => {
+    const escaped = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+    return `${label}="${escaped}"`;
+  }).join(",");
 }

@@ -1,12 +1,10 @@
-/** `kubectl coalloc report` from what a real Prometheus has of the programs' own metrics. */
 import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { ReportView } from "../../cli/coalloc/report/report_view.ts";
 import { runCoalloc } from "../../cli/coalloc/run_coalloc.ts";
 import { addMarketPod, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
-import { serveExporter } from "./exporter.ts";
-import { freePort, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import { serveExporter, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 import {
   recordedAgent,
   recordedController,
@@ -15,7 +13,8 @@ import {
   type Scrape,
 } from "./program_history.ts";
 
-const HOST = "127.0.0.1";
+/** `kubectl coalloc report` from what a real Prometheus has of the programs' own metrics. */
+
 const MINUTE = 60_000;
 const CLUSTER_A = { cluster: "a", job: "agents" };
 
@@ -161,9 +160,8 @@ async function withReports(
     ...kubeletOfA(moments),
     ...await clusterB(moments, endMs),
   ];
-  await using exporter = serveExporter({ hostname: HOST, name: "nothing" });
+  await using exporter = serveExporter({ name: "nothing" });
   await using prometheus = await startPrometheus({
-    listen: `${HOST}:${freePort(HOST)}`,
     target: exporter.address,
     history: recordedText(targets),
   });

@@ -18,7 +18,7 @@ import type { ListWatch } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
 
 /** Where the program runs, and what differs from a program with all that is needed. */
 export interface ProgramPlace {

@@ -32,11 +32,11 @@ import {
   type SimulatedAPI,
 } from "../../lab/simulation/api/simulated_api.ts";
 import { Kubelet } from "../../lab/simulation/kubelet.ts";
-import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import { type AgentsLimit, runAgent } from "./wanting_agent.ts";
+import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/market_cluster.ts";
 
 const NODE = "node-1";
 const NAMESPACE = "shop";

@@ -1,13 +1,10 @@
-/** Limits where idle CPU is free, in a closed loop with the model of a node. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../lab/demo/demo_scene.ts";
 import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
 import type { ArrivalProcess } from "../../lab/simulation/node/request_server.ts";
 import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
-import { playMarket } from "../../lab/simulation/play_market.ts";
 import type { RunSeries } from "../../lab/simulation/run_record.ts";
-import { sceneContainerID } from "../../lab/simulation/running_pod.ts";
-import type { Scene } from "../../lab/simulation/scene.ts";
+import { type Scene, sceneContainerID } from "../../lab/simulation/scene.ts";
 import { jainIndex } from "../../lab/simulation/scores.ts";
 import { endlessWork, type Workload } from "../../lab/simulation/workload.ts";
 import { SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
@@ -16,6 +13,9 @@ import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";
 import { sampleContainer, sampleGuaranteed } from "../contract/support/sample_objects.ts";
 import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
+import { playMarket } from "../../lab/simulation/play_scene.ts";
+
+/** Limits where idle CPU is free, in a closed loop with the model of a node. */
 
 const BURST_FACTOR = 8;
 

@@ -1,9 +1,6 @@
-/** The original limits survive whatever happens to their record, and to the controller's copies. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { checkLimitRanges, writeDefaults } from "../../lab/simulation/api/limit_ranger.ts";
 import type { ObjectStore } from "../../lab/simulation/api/object_store.ts";
-import { resizePod } from "../../lab/simulation/api/resize_rules.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -26,6 +23,9 @@ import {
 } from "../fixtures/market/decide_claim.ts";
 import { pure } from "../fixtures/pure.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
+import { checkLimitRanges, resizePod, writeDefaults } from "../../lab/simulation/api/admission.ts";
+
+/** The original limits survive whatever happens to their record, and to the controller's copies. */
 
 function removeRecord({ pod, tables }: ControllerScene): void {
   tables.PodAllocation.remove(`shop/${pod().metadata.uid}`);

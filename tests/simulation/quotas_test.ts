@@ -1,11 +1,9 @@
-/** Quotas and LimitRanges: raises stay within them, and go back to pods that the namespace lacks. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../lab/demo/demo_scene.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
 import { queryTableKind } from "../../controller/metrics_demand/query_template.ts";
 import { type MarketCluster, startMarketCluster } from "../../lab/simulation/market_cluster.ts";
-import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/running_pod.ts";
 import type { Trace } from "../../lab/simulation/trace.ts";
 import { createWorkload } from "../../lab/simulation/workload.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
@@ -13,6 +11,9 @@ import { seededRandom } from "../../shared/random.ts";
 import { cpuLimits, sampleQuota } from "../contract/support/sample_objects.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
+import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/scene.ts";
+
+/** Quotas and LimitRanges: raises stay within them, and go back to pods that the namespace lacks. */
 
 /** The original limit of each pod, m. */
 const OWN = 200;

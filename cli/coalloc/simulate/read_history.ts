@@ -18,7 +18,7 @@ import { faultText } from "../../../shared/api/fields.ts";
 import { readPolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import { readFault } from "../../../lab/task/file_problem.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
-import type { HistorySource } from "./simulate_request.ts";
+import type { HistorySource } from "./simulate_arguments.ts";
 
 /** A history; its trace is what of it is played. */
 export interface History extends TraceFile {

@@ -25,12 +25,12 @@ import type { RunRecord, RunSeries } from "../../../lab/simulation/run_record.ts
 import type { Scene } from "../../../lab/simulation/scene.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
-import { allRivals } from "../../../lab/simulation/rivals/all_rivals.ts";
 import {
+  allRivals,
   LIMIT_FACTORS,
   limitOfP90,
   requestTimes,
-} from "../../../lab/simulation/rivals/static_limit.ts";
+} from "../../../lab/simulation/rivals/all_rivals.ts";
 
 /** How a history is replayed. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {

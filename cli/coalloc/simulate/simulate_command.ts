@@ -10,11 +10,11 @@ import type { CommandWorld } from "../ports.ts";
 import { structuredOutput } from "../output.ts";
 import { readHistory } from "./read_history.ts";
 import { replay } from "./replay.ts";
-import type { SimulateRequest } from "./simulate_request.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
 import { type StageJSON, stageJSON } from "../../../lab/arena/result_json.ts";
 import { quantile } from "../../../lab/simulation/statistics.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
+import type { SimulateRequest } from "./simulate_arguments.ts";
 
 /** A load of more cores takes minutes to play. */
 const MANY_CORES = 16;

@@ -10,9 +10,9 @@ import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replay.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { readCommandLine } from "../coalloc_command.ts";
-import { type SimulateRequest, simulateRequest } from "./simulate_request.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
+import { type SimulateRequest, simulateRequest } from "./simulate_arguments.ts";
 
 /** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))

@@ -8,11 +8,9 @@ import { changeList } from "../../../lab/simulation/report/change_list.ts";
 import { type Html, html } from "../../../lab/simulation/report/html.ts";
 import { methodNote, ownSource } from "../../../lab/simulation/report/method_note.ts";
 import { page } from "../../../lab/simulation/report/page.ts";
-import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
-import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
 import { algorithmLabel } from "./replay.ts";
-import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
-import { verdict } from "./verdict.ts";
+import { notes, REPLAY_MEASURES, type Story, storySentences, verdict } from "./simulate_text.ts";
+import { limitsPlot, throttlingPlot } from "../../../lab/simulation/report/plots/time_plots.ts";
 
 /** One self-contained page. Throws a RangeError without any run. */
 export function simulatePage(story: Story): string {

@@ -4,7 +4,7 @@ import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coallo
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { readCommandLine } from "../coalloc_command.ts";
 import { chooseSeries, type History, policyInFile, readHistory } from "./read_history.ts";
-import { asksForPolicy, type PolicyRequest, policyRequest } from "./simulate_request.ts";
+import { asksForPolicy, type PolicyRequest, policyRequest } from "./simulate_arguments.ts";
 
 function read(
   content: string | Error,

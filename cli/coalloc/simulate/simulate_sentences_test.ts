@@ -1,4 +1,3 @@
-/** The sentences of `simulate --trace`. */
 import {
   type AlgorithmOutcome,
   AS_IT_IS,
@@ -14,8 +13,9 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { chooseSeries, readHistory } from "./read_history.ts";
 import { P90 } from "./replay.ts";
 import { simulatePage } from "./simulate_page.ts";
-import { notes, type Story, storySentences } from "./simulate_text.ts";
-import { verdict } from "./verdict.ts";
+import { notes, type Story, storySentences, verdict } from "./simulate_text.ts";
+
+/** The sentences of `simulate --trace`. */
 
 const SLO_MS = 140;
 type Figures = readonly [cores: number, p99Ms: number];

@@ -6,7 +6,7 @@
  * @module
  */
 import { hostOffer } from "../../../tests/host/own_cgroup.ts";
-import type { BenchPod } from "./pods.ts";
+import type { BenchPod } from "./api.ts";
 
 /** The cgroups while they exist. */
 export interface AgentCgroups extends AsyncDisposable {

@@ -8,9 +8,8 @@
 import { Command } from "commander";
 import { parseCPU } from "../../../shared/quantity.ts";
 import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
-import { startAgentAPI } from "./api.ts";
+import { benchAllocation, benchPods, startAgentAPI } from "./api.ts";
 import { makeAgentCgroups } from "./cgroups.ts";
-import { benchAllocation, benchPods } from "./pods.ts";
 import { agentCommand, type AgentUse, measureAgent } from "./process.ts";
 
 const WORKING_PODS = 2;

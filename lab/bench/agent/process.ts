@@ -12,8 +12,8 @@ import {
 } from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
-import { BENCH_NODE } from "./pods.ts";
 import { memoryKiB } from "../memory.ts";
+import { BENCH_NODE } from "./api.ts";
 
 /** CPU and memory that the agent used. */
 export interface AgentUse {

@@ -18,7 +18,7 @@ import { drawPlan, type Kill, type Step, TARGETS } from "./plan.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import { follow } from "./follow.ts";
+import { follow } from "./watch.ts";
 
 const BASELINE: Baseline = {
   limits: new Map([["app", 300]]),

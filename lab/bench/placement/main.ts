@@ -9,8 +9,178 @@ import { Command } from "commander";
 import { quantile } from "../../simulation/statistics.ts";
 import { benchFlags, goal, printResult, wholeNumber } from "../bench.ts";
 import { memoryAfterGC } from "../memory.ts";
-import { SHARE } from "./cluster_objects.ts";
-import { startPlacement } from "./running_loop.ts";
+import { type ClusterSize, rawDeployment, rawObjects, SHARE } from "./cluster_objects.ts";
+import { namespaceListWatch } from "../../../adapters/kube/kinds/namespaces.ts";
+import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { createCaches } from "../../../controller/caches.ts";
+import { createPlacementState } from "../../../controller/placement/store.ts";
+import { createPlacementInformers } from "../../../controller/placement/caches.ts";
+import { runPlacementLoop } from "../../../controller/placement/loop.ts";
+import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
+import { type Log, silentLog } from "../../../shared/log.ts";
+import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
+import { type Random, seededRandom } from "../../../shared/random.ts";
+import { cacheSources, createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import type { Clock } from "../../../shared/clock.ts";
+
+/** A loop under way. */
+interface RunningPlacement extends AsyncDisposable {
+  /** Resolves when each workload was reconciled at. */
+  readonly synced: Promise<void>;
+  /** Gives the Deployment another share; resolves with the time until a move was sent, ms. */
+  change(index: number, share: number): Promise<number>;
+}
+
+const SETTINGS = { ...PLACEMENT_DEFAULTS, evictionsPerSecond: 1000, evictionBurst: 1000 };
+
+function placementCaches(
+  connection: KubeConnection,
+  options: { readonly clock: Clock; readonly random: Random; readonly log: Log },
+): ReturnType<typeof createCaches> & ReturnType<typeof createPlacementInformers> {
+  // The kinds that placement does not read are never run.
+  const unread = cacheSources(createSimulatedAPI(options));
+  return {
+    ...createCaches({
+      ...unread,
+      pods: podListWatch(connection),
+      nodes: nodeListWatch(connection),
+      namespaces: namespaceListWatch(connection),
+      deployments: workloadListWatch(connection, { kind: "Deployment" }),
+      statefulSets: workloadListWatch(connection, { kind: "StatefulSet" }),
+    }, options),
+    ...createPlacementInformers({
+      replicaSets: replicaSetListWatch(connection),
+      budgets: podDisruptionBudgetListWatch(connection),
+      volumes: persistentVolumeListWatch(connection),
+    }, options),
+  };
+}
+
+/** Starts a loop that remembers nothing and evicts no pod, which it does not know. */
+function startPlacement(size: ClusterSize): RunningPlacement {
+  const { connection, send } = serveObjects(size);
+  const end = new AbortController();
+  const { signal } = end;
+  const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
+  const reconciled = new Set<string>();
+  const moved = new Map<string, () => void>();
+  const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
+  const caches = placementCaches(connection, options);
+  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
+  const { replicaSets, budgets, volumes } = caches;
+  const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
+  const store = {
+    list: () => Promise.resolve([]),
+    apply: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+  };
+  const running = Promise.all([
+    ...[pods, ...copies].map((copy) => copy.run(signal)),
+    runPlacementLoop({
+      ...options,
+      caches,
+      state: createPlacementState({ store, clock: systemClock, log: silentLog }),
+      publisher: createStatusPublisher({ statuses: store, clock: systemClock, log: silentLog }),
+      evictor: {
+        evict({ name }) {
+          moved.get(name.split("-", 2).join("-"))?.();
+          return Promise.resolve({ is: "gone" });
+        },
+      },
+      costs: { write: () => Promise.resolve(true) },
+      events: { emit() {} },
+      observer: {
+        reconciled({ name }) {
+          reconciled.add(name);
+          if (reconciled.size === size.workloads) whenSynced();
+        },
+      },
+      settings: () => SETTINGS,
+    }, signal),
+  ]);
+  return {
+    synced,
+    async change(index, share) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      moved.set(`web-${index}`, resolve);
+      const begun = performance.now();
+      send(rawDeployment(index, { pods: size.pods, share, version: 2 }));
+      await promise;
+      return performance.now() - begun;
+    },
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await running;
+    },
+  };
+}
+
+/** The server. */
+interface ServedObjects {
+  readonly connection: KubeConnection;
+  /** Sends the Deployment as changed. */
+  send(deployment: unknown): void;
+}
+
+/** Serves a cluster of this size. */
+function serveObjects(size: ClusterSize): ServedObjects {
+  const lists = new Map<string, Iterator<unknown>>();
+  const waiting: unknown[] = [];
+  let wake: (reason?: unknown) => void = () => {};
+
+  function page(kind: string, limit: number, isFirst: boolean): unknown {
+    const known = isFirst ? undefined : lists.get(kind);
+    const objects = known ?? rawObjects(kind, size)[Symbol.iterator]();
+    lists.set(kind, objects);
+    const items: unknown[] = [];
+    while (items.length < limit) {
+      const { value, done } = objects.next();
+      if (done === true) return list(items, {});
+      items.push(value);
+    }
+    return list(items, { continue: kind });
+  }
+
+  return {
+    connection: {
+      request: ({ path, query = {} }) => {
+        const answer = page(kindOf(path), Number(query.limit), query.continue === undefined);
+        // As it comes from the wire: no text is shared with what this server knows.
+        return Promise.resolve(JSON.parse(JSON.stringify(answer)));
+      },
+      async *lines({ path, signal }) {
+        const isFed = kindOf(path) === "deployments";
+        while (signal?.aborted !== true) {
+          const object = isFed ? waiting.shift() : undefined;
+          if (object !== undefined) yield { type: "MODIFIED", object };
+          else {
+            await new Promise<unknown>((resolve) => {
+              signal?.addEventListener("abort", resolve, { once: true });
+              if (isFed) wake = resolve;
+            });
+          }
+        }
+      },
+    },
+    send(deployment) {
+      waiting.push(JSON.parse(JSON.stringify(deployment)));
+      wake();
+    },
+  };
+}
+
+function list(items: readonly unknown[], more: object): unknown {
+  return { metadata: { resourceVersion: "1", ...more }, items };
+}
+
+function kindOf(path: string): string {
+  return path.split("/").at(-1) ?? "";
+}
 
 const MEGABYTES_PER_MEBIBYTE = 2 ** 20 / 1e6;
 

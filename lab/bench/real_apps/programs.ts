@@ -11,7 +11,7 @@ import {
   builtProgram,
 } from "../../../tests/cluster/harness/install/build_binary.ts";
 import { withProgress } from "../../../tests/cluster/harness/progress.ts";
-import { run } from "../../../tests/cluster/harness/shell.ts";
+import { run, wholePath } from "../../../tests/cluster/harness/shell.ts";
 
 /** The programs that the benchmark runs. */
 export interface Programs {
@@ -47,7 +47,7 @@ function foldersOf(folders: BinaryFolders): { readonly debian: string; readonly 
 }
 
 /** Obtains what is not in the cache yet. Needs the network, which the cluster's namespace lacks. */
-export async function obtainPrograms(options: Omit<BuildOptions, "target">): Promise<void> {
+async function obtainPrograms(options: Omit<BuildOptions, "target">): Promise<void> {
   const { debian } = foldersOf(options.folders);
   await builtProgram(VEGETA, options);
   if (await readKept<Programs["versions"]>(`${debian}/versions.json`) !== undefined) return;
@@ -87,4 +87,13 @@ export async function findPrograms(folders: BinaryFolders): Promise<Programs> {
     vegeta,
     versions: { ...versions, deno: Deno.version.deno, vegeta: VEGETA.version },
   };
+}
+
+// Before the cluster is up: its network reaches nothing outside.
+if (import.meta.main) {
+  await obtainPrograms({
+    folders: { cacheHome: Deno.env.get("XDG_CACHE_HOME"), home: Deno.env.get("HOME") },
+    path: wholePath(Deno.env.get("PATH")),
+    progress: { say: (text) => console.error(text), now: () => performance.now() },
+  });
 }

@@ -1,15 +1,93 @@
 /**
  * One whole pass of rightsizing over 24 h of usage, from empty caches: `deno task bench:rightsizing`.
+ * The loop is the controller's, with sources on a real connection, over an API server that is simulated
+ * in this process.
  *
  * @module
  */
 import process from "node:process";
 import { Command } from "commander";
-import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  autoPolicy,
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
 import { memoryAfterGC, watchMemory } from "../memory.ts";
-import { startLoop } from "./running_loop.ts";
 import { startUsageServer } from "./usage_server.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { createCaches, namedCaches } from "../../../controller/caches.ts";
+import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
+import { runRightsizing } from "../../../controller/rightsizing/run.ts";
+import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
+import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import { simulatedRightsizing } from "../../../tests/simulation/running_rightsizing.ts";
+import {
+  cacheSources,
+  createSimulatedAPI,
+  type SimulatedAPI,
+} from "../../simulation/api/simulated_api.ts";
+import {
+  type ClusterSize,
+  containerName,
+  namespaceOf,
+  podName,
+  replicaSetName,
+  workloadName,
+} from "./known_usage.ts";
+
+/** As many as by default. */
+const WORKERS = 10;
+/** Where the policy is; it acts on all others. */
+const HOME = "rightsizing";
+/** Instead of the sampler; Prometheus has all usage. */
+const NO_SAMPLER = {
+  usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" } as const),
+};
+
+const NO_VERSION = { uid: "", resourceVersion: "" };
+const BARE = { ...NO_VERSION, labels: {}, annotations: {} };
+
+/** Adds them; each pod runs, and has what its template says. */
+function addCluster(tables: SimulatedAPI["store"]["tables"], size: ClusterSize): void {
+  const containers = Array.from(
+    { length: size.containers },
+    (_, index) => templateContainer({ name: containerName(index) }),
+  );
+  const namespaces = new Set<string>();
+  for (let workload = 0; workload < size.workloads; workload++) {
+    const namespace = namespaceOf(workload);
+    if (!namespaces.has(namespace)) {
+      tables.Namespace.create({ metadata: { name: namespace, ...BARE } });
+      namespaces.add(namespace);
+    }
+    tables.Deployment.create({
+      kind: "Deployment",
+      metadata: { name: workloadName(workload), namespace, ...BARE },
+      rollout: { updated: size.pods, total: size.pods, stands: false },
+      makes: {
+        paused: false,
+        replicas: size.pods,
+        template: { containers, initContainers: [] },
+      },
+    });
+    for (let pod = 0; pod < size.pods; pod++) {
+      const name = podName({ workload, pod });
+      const made = workloadPod(name, containers);
+      const { owner } = made.metadata;
+      tables.Pod.seed({
+        ...made,
+        metadata: {
+          ...made.metadata,
+          namespace,
+          ...(owner === undefined ? {} : { owner: { ...owner, name: replicaSetName(workload) } }),
+        },
+      });
+    }
+  }
+}
 
 /** Memory counts from so many containers on: what a pass takes at any number would decide below. */
 const FROM_CONTAINERS = 5000;
@@ -23,17 +101,54 @@ const { json, ...size } = benchFlags<{ workloads: number; pods: number; containe
     .option("--containers <n>", "of each pod", wholeNumber, 5),
 );
 await using server = await startUsageServer(size);
-await using loop = startLoop(size, server.url);
-await loop.synced;
+const settings = {
+  ...CONTROLLER_SETTINGS.parse({}),
+  prometheusURL: server.url,
+  policyNamespaces: [HOME],
+  rightsizingWorkers: WORKERS,
+};
+const every = { clock: systemClock, random: seededRandom(1), log: silentLog };
+const api = createSimulatedAPI(every);
+addCluster(api.store.tables, size);
+const { api: ports } = simulatedRightsizing(api, { source: NO_SAMPLER });
+const caches = createCaches(cacheSources(api), every);
+const copies = createRightsizingCopies(ports.sources, every);
+const sources = connectUsageSources({ ...every, settings: () => settings, sampler: NO_SAMPLER });
+const cycle = Promise.withResolvers<number>();
+const end = new AbortController();
+const loop = runRightsizing({
+  ...every,
+  api: { ...ports, usage: () => ({ ...sources, run: () => Promise.resolve() }) },
+  caches,
+  copies,
+  allocationStore: api.allocationStore,
+  settings: () => settings,
+  served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
+  observer: {
+    cycleEnded(_policy, { tookMs, outcome }) {
+      if (outcome !== undefined) cycle.resolve(tookMs);
+    },
+  },
+}, end.signal);
+const informers = [...namedCaches(caches).map(([, one]) => one), ...Object.values(copies)];
+const running = Promise.all([loop, ...informers.map((one) => one.run(end.signal))]);
+await Promise.all(informers.map((one) => one.whenSynced(end.signal)));
 const idle = await memoryAfterGC();
 const endWatch = watchMemory();
 const cpuBefore = process.cpuUsage();
-const passSeconds = await loop.pass(autoPolicy({}, { mode: "Recommend" })) / 1000;
+api.store.tables.OptimizationPolicy.create({
+  metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
+  spec: autoPolicy({}, { mode: "Recommend" }),
+  faults: [],
+  status: {},
+});
+const passSeconds = await cycle.promise / 1000;
 const { user, system } = process.cpuUsage(cpuBefore);
 const highest = endWatch();
 const after = await memoryAfterGC();
 const served = await server.stats();
-const recommended = loop.records().flatMap(({ recommendations }) => recommendations).length;
+const recommended = api.store.tables.RecommendationReport.all()
+  .flatMap(({ workloads }) => workloads.flatMap(({ recommendations }) => recommendations)).length;
 const missing = size.workloads * size.containers - recommended;
 const all = size.workloads * size.pods * size.containers;
 const ofContainers = { most: MEBIBYTES_PER_CONTAINER, counts: all >= FROM_CONTAINERS };
@@ -65,3 +180,5 @@ printResult({
     `points; ${recommended} containers recommended for`,
   ],
 });
+end.abort();
+await running;

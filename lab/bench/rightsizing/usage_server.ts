@@ -1,10 +1,91 @@
 /**
  * The stand-in of a Prometheus, a process of its own: what it costs is not counted as the controller's.
+ * It answers the two queries of rightsizing, with their text.
  *
  * @module
  */
-import type { ClusterSize } from "./known_usage.ts";
-import { rangeAnswer } from "./range_answer.ts";
+import {
+  type ClusterSize,
+  containerName,
+  namespaceOf,
+  podName,
+  type SeriesPlace,
+  valueAt,
+} from "./known_usage.ts";
+import type { ResourceName } from "../../../shared/api/pod.ts";
+
+/** An answer by HTTP. */
+export interface RangeAnswer {
+  readonly status: 200 | 400;
+  readonly body: string;
+  readonly points: number;
+}
+
+/** Points of one series that Prometheus answers with at most. */
+const MOST_POINTS = 11_000;
+
+const QUERIES: Readonly<Record<ResourceName, RegExp>> = {
+  cpu: /^max by \(pod,container\) \(rate\(container_cpu_usage_seconds_total\{(.*)\}\[2m\]\)\)$/,
+  memory: /^max by \(pod,container\) \(container_memory_working_set_bytes\{(.*)\}\)$/,
+};
+const TERM = /(\w+)(=~?)("(?:[^"\\]|\\.)*")(?:,|$)/gy;
+
+/** Answers `GET /api/v1/query_range`; another query than those two is refused as bad. */
+export function rangeAnswer(parameters: URLSearchParams, size: ClusterSize): RangeAnswer {
+  const [startMs = NaN, endMs = NaN, stepMs = NaN] = ["start", "end", "step"].map((name) =>
+    Math.round(1000 * Number(parameters.get(name) ?? NaN))
+  );
+  const query = parameters.get("query") ?? "";
+  const found = (["cpu", "memory"] as const).flatMap((resource) => {
+    const selector = QUERIES[resource].exec(query)?.[1];
+    return selector === undefined ? [] : [{ resource, selector }];
+  })[0];
+  if (found === undefined) return badData(`unknown query: ${query}`);
+  if (!(stepMs > 0 && startMs <= endMs)) return badData("no moments between start and end");
+  if ((endMs - startMs) / stepMs > MOST_POINTS) {
+    return badData("exceeded maximum resolution of 11,000 points per timeseries");
+  }
+  let points = 0;
+  const result = selectedPlaces(found.selector, size).map((place) => {
+    const values: string[] = [];
+    for (let atMs = startMs; atMs <= endMs; atMs += stepMs) {
+      values.push(`[${atMs / 1000},"${valueAt(place, { resource: found.resource, atMs })}"]`);
+    }
+    points += values.length;
+    const metric = { container: containerName(place.container), pod: podName(place) };
+    return `{"metric":${JSON.stringify(metric)},"values":[${values.join(",")}]}`;
+  });
+  const data = `{"resultType":"matrix","result":[${result.join(",")}]}`;
+  return { status: 200, body: `{"status":"success","data":${data}}`, points };
+}
+
+function badData(error: string): RangeAnswer {
+  const body = JSON.stringify({ status: "error", errorType: "bad_data", error });
+  return { status: 400, body, points: 0 };
+}
+
+/** The series that match all terms of the selector. */
+function selectedPlaces(selector: string, size: ClusterSize): readonly SeriesPlace[] {
+  const terms = Array.from(selector.matchAll(TERM), ([, label = "", operator, text = '""']) => {
+    const value: string = JSON.parse(text);
+    const pattern = new RegExp(`^(?:${value})$`);
+    const holds = (own: string): boolean => operator === "=" ? own === value : pattern.test(own);
+    return { label, holds };
+  });
+  const holds = (label: string, own: string): boolean =>
+    terms.every((term) => term.label !== label || term.holds(own));
+  const containers = Array.from({ length: size.containers }, (_, index) => index)
+    .filter((container) => holds("container", containerName(container)));
+  const places: SeriesPlace[] = [];
+  for (let workload = 0; workload < size.workloads; workload++) {
+    if (!holds("namespace", namespaceOf(workload))) continue;
+    for (let pod = 0; pod < size.pods; pod++) {
+      if (!holds("pod", podName({ workload, pod }))) continue;
+      for (const container of containers) places.push({ workload, pod, container });
+    }
+  }
+  return places;
+}
 
 /** Counts of the server's work so far. */
 export interface ServedUsage {

@@ -32,7 +32,7 @@ import {
 } from "../bench.ts";
 import { programIn } from "../chaos/programs.ts";
 import { memoryKiB } from "../memory.ts";
-import { blockMeans, slopeOf } from "./slope.ts";
+import { blockMeans, slopeOf } from "../../simulation/statistics.ts";
 
 const SAMPLE_MS = 10_000;
 /**

@@ -18,6 +18,9 @@ import {
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 import type { MemoryUse } from "../memory.ts";
 
+/** Where pods are asked about. */
+export const ROUTE = "/mutate/pods";
+
 /** A message to the leader: first to start, then the events of its copies. */
 export type ToLeader =
   | { readonly kind: "start"; readonly pods: number; readonly serving: KeyedCertificate }

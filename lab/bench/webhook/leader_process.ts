@@ -16,8 +16,7 @@ import { silentLog as log } from "../../../shared/log.ts";
 import { manualCaches, webDeployment } from "../../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
 import { memoryAfterGC } from "../memory.ts";
-import type { FromLeader, ToLeader } from "./leader.ts";
-import { ROUTE } from "./load.ts";
+import { type FromLeader, ROUTE, type ToLeader } from "./leader.ts";
 
 const send = (message: FromLeader): void => console.log(JSON.stringify(message));
 const copies = manualCaches();

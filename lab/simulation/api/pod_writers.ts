@@ -5,10 +5,14 @@
  */
 import type { PodResizer } from "../../../shared/resize/patch.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
-import { chargeQuotas, checkNode } from "./admission.ts";
+import {
+  chargeQuotas,
+  checkLimitRanges,
+  checkNode,
+  resizePod,
+  writeDefaults,
+} from "./admission.ts";
 import type { ApiAccess } from "./request_gate.ts";
-import { checkLimitRanges, writeDefaults } from "./limit_ranger.ts";
-import { resizePod } from "./resize_rules.ts";
 import type {
   DeletionCostWriter,
   EvictionAnswer,

@@ -27,6 +27,9 @@ import {
   createEndpointSliceStore,
   createLeaseStore,
   createNodeLink,
+  createPolicyStatusWriter,
+  createReportStore,
+  createWorkloadWriter,
 } from "./api_writers.ts";
 import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
 import {
@@ -38,11 +41,6 @@ import {
 } from "./pod_writers.ts";
 import { createEventList, type EventList, type RightsizingEventList } from "./event_sink.ts";
 import { createObjectStore, type ObjectStore, startGarbageCollector } from "./object_store.ts";
-import {
-  createPolicyStatusWriter,
-  createReportStore,
-  createWorkloadWriter,
-} from "./rightsizing_writers.ts";
 import { createListWatch, type Selector } from "./list_watch.ts";
 import type { KindName, StoredKinds } from "./kinds.ts";
 import type { CacheSources } from "../../../controller/caches.ts";

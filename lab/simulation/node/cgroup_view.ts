@@ -6,8 +6,8 @@
  * @module
  */
 import type { CgroupTree } from "../../../shared/cgroup/tree.ts";
-import type { GroupReading } from "./group_reading.ts";
 import type { SimulatedNode } from "./simulated_node.ts";
+import type { GroupReading } from "./pod_state.ts";
 
 /** Controllers as the root of a v2 hierarchy lists them; its presence distinguishes v2 from v1. */
 const CONTROLLERS = "cpuset cpu io memory hugetlb pids rdma misc\n";

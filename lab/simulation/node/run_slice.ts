@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { type Claims, createClaims, shareByWeight } from "./contention.ts";
 import { isExhausted, KEPT, restPod } from "./bandwidth.ts";
-import { admit, rest } from "./cpu_slices.ts";
+import { admit, type Claims, createClaims, rest, shareByWeight } from "./cpu_slices.ts";
 import {
   chargePod,
   type ContainerState,

@@ -15,15 +15,18 @@
 import type { Random } from "../../../shared/random.ts";
 import { setQuota } from "./bandwidth.ts";
 import { setContainerQuota } from "./cpu_slices.ts";
-import { type GroupReading, groupReading, type PodReading, podReading } from "./group_reading.ts";
 import { createLatencyHistogram } from "./latency_histogram.ts";
 import {
   type ContainerSpec,
   type ContainerState,
   createPodState,
   freeContainers,
+  type GroupReading,
+  groupReading,
   hasWork,
   mostRunnable,
+  type PodReading,
+  podReading,
   type PodState,
   refillPod,
   setRequest,

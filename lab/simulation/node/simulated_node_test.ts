@@ -14,7 +14,6 @@ import { endlessWork } from "../workload.ts";
 import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { cgroupView } from "./cgroup_view.ts";
-import { cpuWeight, createClaims, shareByWeight } from "./contention.ts";
 import {
   countAbove,
   createLatencyHistogram,
@@ -23,6 +22,7 @@ import {
   recordLatency,
 } from "./latency_histogram.ts";
 import { SimulatedNode } from "./simulated_node.ts";
+import { cpuWeight, createClaims, shareByWeight } from "./cpu_slices.ts";
 
 pure("SimulatedNode ends a request after its own work when nothing is short", () => {
   const node = nodeWith(2, onePod(requests([3, 100, 101], 25), { limit: 2000 }));

@@ -9,8 +9,7 @@
  * @module
  */
 import type { LimitRange } from "../../../shared/market/rounding.ts";
-import { type DueWork, periodAt } from "./due_work.ts";
-import { type Cut, LEVEL_MS } from "./level_table.ts";
+import { type Cut, type DueWork, LEVEL_MS, periodAt } from "./level_table.ts";
 import { LATE_SLACK_MS, playLog, type PlayTrace, type ServerSpec } from "./play_log.ts";
 import type { PeriodGrid, RequestLog } from "./request_log.ts";
 

@@ -9,8 +9,8 @@
  * @module
  */
 import type { LimitRange } from "../../../shared/market/rounding.ts";
-import type { DueWork } from "./due_work.ts";
-import type { PeriodGrid } from "./request_log.ts";
+import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
+import { LATE_SLACK_MS, playLog, type ServerSpec } from "./play_log.ts";
 
 /** Least levels of the segments of steps [from, to) with to − from ≤ longest. 1 level = 10 m. */
 export interface LevelTable {
@@ -118,4 +118,116 @@ export function applyCut(table: LevelTable, { first, last, level }: Cut): boolea
     any = true;
   }
   return any;
+}
+
+/** Bounds of any plan. */
+export interface DueWork {
+  /**
+   * Latest that each request may be done, ms: arrival + cost + d; for one that is later even under
+   * the ceiling the time at which the ceiling has it done. Infinity when that is after the run.
+   */
+  readonly dueMs: Float64Array;
+  /** CPU ms that are due before period p ends. */
+  readonly dueBefore: Float64Array;
+  /** The most that any plan has done when period p starts, CPU ms: what the ceiling has. */
+  readonly doneBefore: Float64Array;
+}
+
+/** The server, its ceiling and the SLO. */
+export interface DueWorkOptions extends ServerSpec {
+  readonly grid: PeriodGrid;
+  /** ms that a request may wait beyond its own work. */
+  readonly sloMs: number;
+  /** Quota under the ceiling, ms per period. */
+  readonly ceilingMs: number;
+}
+
+/** Plays the log once under the ceiling and writes down what is due when. */
+export function dueWork(log: RequestLog, options: DueWorkOptions): DueWork {
+  const { grid, sloMs, ceilingMs } = options;
+  const { atMs, costMs, durationMs } = log;
+  const { periods } = grid;
+  const doneMs = new Float64Array(atMs.length).fill(Infinity);
+  const usedMs = new Float64Array(periods);
+  playLog(log, { ...options, quotaOf: () => ceilingMs, untilMs: durationMs }, { doneMs, usedMs });
+
+  const dueBefore = new Float64Array(periods);
+  const dueMs = doneMs.map((done, index) => {
+    const cost = costMs[index] as number;
+    const free = (atMs[index] as number) + cost + sloMs;
+    const due = done > free + LATE_SLACK_MS && free <= durationMs ? done : free;
+    if (due > durationMs) return Infinity;
+    (dueBefore[periodAt(grid, due)] as number) += cost;
+    return due;
+  });
+  const doneBefore = new Float64Array(periods + 1);
+  for (let period = 0; period < periods; period++) {
+    (dueBefore[period] as number) += period === 0 ? 0 : dueBefore[period - 1] as number;
+    doneBefore[period + 1] = (doneBefore[period] as number) + (usedMs[period] as number);
+  }
+  return { dueMs, dueBefore, doneBefore };
+}
+
+/** The period in which a time of the run lies; one at a refill belongs to the period before. */
+export function periodAt({ startMs, periods }: PeriodGrid, ms: number): number {
+  const first = startMs[1] as number;
+  if (ms <= first) return 0;
+  const period = Math.ceil((ms - first) / PERIOD_MS);
+  return Math.min(period, periods - 1);
+}
+
+/** Costs are whole numbers below 2^40; sums with prices are good to this. */
+const EPSILON = 1e-6;
+
+interface Path {
+  readonly starts: readonly number[];
+  readonly cost: number;
+}
+
+/**
+ * First step of each of at most `segments`, 1 or more; the first is 0. The table's longest segment
+ * suffices for so few of them.
+ */
+export function cheapestSegments(table: LevelTable, segments: number): readonly number[] {
+  const { steps, levels, longest } = table;
+  let many = shortestPath(table, 0);
+  if (many.starts.length <= segments) return many.starts;
+  // Higher than any cost: as few segments as there can be.
+  const highest = 2 * many.cost + steps * (levels[longest - 1] as number) + 1;
+  let few = shortestPath(table, highest);
+  while (few.starts.length < segments) {
+    const price = (few.cost - many.cost) / (many.starts.length - few.starts.length);
+    const path = shortestPath(table, price);
+    const value = path.cost + price * path.starts.length;
+    if (value >= few.cost + price * few.starts.length - EPSILON) break;
+    if (path.starts.length <= segments) few = path;
+    else many = path;
+  }
+  return few.starts;
+}
+
+/** The path of least cost + price × segments. */
+function shortestPath({ steps, levels, rowStart }: LevelTable, price: number): Path {
+  /** Cost with prices from 0 to step s, and the start of the last segment there. */
+  const ahead = new Float64Array(steps + 1).fill(Infinity);
+  const previous = new Int32Array(steps + 1);
+  ahead[0] = 0;
+  for (let from = 0; from < steps; from++) {
+    const base = (ahead[from] as number) + price;
+    const row = rowStart[from] as number;
+    const width = (rowStart[from + 1] as number) - row;
+    for (let length = 1; length <= width; length++) {
+      const value = base + (levels[row + length - 1] as number) * length;
+      if (value < (ahead[from + length] as number)) {
+        ahead[from + length] = value;
+        previous[from + length] = from;
+      }
+    }
+  }
+  const starts: number[] = [];
+  for (let to = steps; to > 0;) {
+    to = previous[to] as number;
+    starts.push(to);
+  }
+  return { starts: starts.reverse(), cost: (ahead[steps] as number) - price * starts.length };
 }

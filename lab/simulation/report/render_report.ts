@@ -4,16 +4,21 @@
  * @module
  */
 import type { PodRecord, RunRecord } from "../run_record.ts";
-import { changeList } from "./change_list.ts";
+import {
+  changeList,
+  type PodRow,
+  podRows,
+  tallyPods,
+  tallySentence,
+  tallyText,
+} from "./change_list.ts";
 import { type Html, html } from "./html.ts";
 import { methodNote, type ReportScene } from "./method_note.ts";
 import { page } from "./page.ts";
-import { coresPlot } from "./plots/cores_plot.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
-import { throttlingPlot } from "./plots/throttling_plot.ts";
-import { type PodRow, podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
 import { formatCores, formatCount, formatFigure, formatMillicores, NO_FIGURE } from "./figure.ts";
+import { coresPlot, throttlingPlot } from "./plots/time_plots.ts";
 
 /**
  * One self-contained HTML page about the runs of one scene, of which the first is ours and the

@@ -9,9 +9,9 @@ import { envelope, secondsPerPoint } from "./envelope.ts";
 import { formatCores, formatCount, formatFigure, formatMillicores, formatTime } from "./figure.ts";
 import { escapeText, html, shorten, trusted } from "./html.ts";
 import { type ReportScene, traceSources } from "./method_note.ts";
-import { podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 import { keyFigures, renderReport } from "./render_report.ts";
 import { describeScale, isBest, SCORE_MEASURES, type ScoreMeasure } from "./score_measures.ts";
+import { podRows, tallyPods, tallySentence, tallyText } from "./change_list.ts";
 
 const SCENE: ReportScene = {
   description: "Small services on one node.",

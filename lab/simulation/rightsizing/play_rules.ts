@@ -5,13 +5,18 @@
  */
 import type { Percentile } from "../../../shared/rightsizing/policy_spec.ts";
 import { quantile } from "../statistics.ts";
-import { everyChange, type Guard, thresholdGuard, vpaUpdater } from "./guard.ts";
-import { type Judgement, judgeReplay } from "./judge_replay.ts";
-import { percentileRule } from "./percentile_rule.ts";
-import { type ReplayOptions, replayRule } from "./replay_rule.ts";
-import type { RightsizingRule, RuleRun } from "./rule.ts";
+import { type Judgement, judgeReplay, type ReplayOptions, replayRule } from "./replay_rule.ts";
+import {
+  everyChange,
+  type Guard,
+  type RightsizingRule,
+  type RuleRun,
+  thresholdGuard,
+  vpaUpdater,
+} from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 import { vpaRule } from "./vpa_rule.ts";
+import { percentileRule } from "./replay_policy.ts";
 
 /** How all of them are played. */
 export type PlayRulesOptions = Omit<ReplayOptions, "guard">;

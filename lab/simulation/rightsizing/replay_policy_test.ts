@@ -2,13 +2,11 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { everyChange, thresholdGuard, vpaUpdater } from "./guard.ts";
-import { judgeReplay } from "./judge_replay.ts";
-import { percentileRule } from "./percentile_rule.ts";
 import { COALLOCATOR, fixedMaximum, nextMaximum, playRules, VPA } from "./play_rules.ts";
-import { type ReplayedPolicy, replayPolicy } from "./replay_policy.ts";
-import { replayRule } from "./replay_rule.ts";
+import { percentileRule, type ReplayedPolicy, replayPolicy } from "./replay_policy.ts";
+import { judgeReplay, replayRule } from "./replay_rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
+import { everyChange, thresholdGuard, vpaUpdater } from "./rule.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

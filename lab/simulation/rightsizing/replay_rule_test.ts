@@ -4,16 +4,22 @@ import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { COALLOCATOR, contestants, VPA } from "./play_rules.ts";
-import { everyChange, thresholdGuard } from "./guard.ts";
-import { type Judgement, judgeReplay } from "./judge_replay.ts";
 import {
+  type Judgement,
+  judgeReplay,
   limitOf,
   type ReplayOptions,
   replayRule,
   type ReplayStep,
   type RuleReplay,
 } from "./replay_rule.ts";
-import type { Kill, RightsizingRule, UsageSample } from "./rule.ts";
+import {
+  everyChange,
+  type Kill,
+  type RightsizingRule,
+  thresholdGuard,
+  type UsageSample,
+} from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 
 const MINUTE_MS = 60_000;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { readShippedText } from "../trace_files.ts";
-import { type PercentileOptions, percentileRule } from "./percentile_rule.ts";
 import type { Proposal, RuleRun } from "./rule.ts";
 import { readUsage, scaledTo, usageHistory } from "./usage_history.ts";
 import { vpaRule } from "./vpa_rule.ts";
+import { type PercentileOptions, percentileRule } from "./replay_policy.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,22 +1,16 @@
 /**
- * All algorithms that ours is measured against, each with every setting that is tried.
+ * All algorithms that ours is measured against, each with every setting that is tried; among them limits
+ * that are set once, and vertical limits by the rule of Kubernetes' HPA, as the Autothrottle paper
+ * compares itself with (Wang et al., NSDI 2024): K8s-CPU with the HPA's own times, K8s-CPU-Fast with short
+ * ones.
  *
  * @module
  */
 import { captain, THROTTLE_TARGETS } from "./captain.ts";
 import { hpa, UTILISATION_TARGETS } from "./hpa.ts";
-import {
-  ceilingLimit,
-  k8sCpu,
-  k8sCpuFast,
-  LIMIT_FACTORS,
-  limitOfP90,
-  requestTimes,
-  USAGE_TARGETS,
-} from "./static_limit.ts";
 import { koordinator } from "./koordinator.ts";
 import { mbcasSeed } from "./mbcas_seed.ts";
-import type { Rival } from "./rival.ts";
+import { perPod, type Rival, type RivalNode, type RivalPod } from "./rival.ts";
 import { vpa } from "./vpa.ts";
 
 /** A budget beside the original's default of none, s: five minutes at three times the limit. */
@@ -45,4 +39,86 @@ export function allRivals(): Rival[] {
 /** Names of the algorithms, in the order of {@linkcode allRivals}. */
 export function rivalAlgorithms(): string[] {
   return [...new Set(allRivals().map(({ algorithm }) => algorithm))];
+}
+
+/** Factors from request to limit that are tried: as tight as can be, and two common margins. */
+export const LIMIT_FACTORS: readonly number[] = [1, 2, 4];
+/** Margin above the 90th percentile, that of the VPA. */
+const P90_MARGIN = 1.15;
+/** It has nothing to learn from looks after the first. */
+const LOOK_MS = 60_000;
+
+/** Limit = request × factor. */
+export function requestTimes(factor: number): Rival {
+  return staticLimit(`request x ${factor}`, ({ request }) => request * factor);
+}
+
+/** As much as can be had: the whole node, cut at the ceiling that every algorithm runs under. */
+function ceilingLimit(): Rival {
+  return staticLimit("ceiling", (_, { cpu }) => cpu);
+}
+
+/**
+ * The 90th percentile of demand over the whole run × 1.15: what a careful person sets after having seen
+ * the load before. It knows the future, though only as one number.
+ */
+export function limitOfP90(): Rival {
+  return staticLimit(`P90 x ${P90_MARGIN}`, ({ p90Demand }) => p90Demand * P90_MARGIN);
+}
+
+function staticLimit(setting: string, limitOf: (pod: RivalPod, node: RivalNode) => number): Rival {
+  return {
+    algorithm: "static",
+    setting,
+    lookMs: LOOK_MS,
+    start(pods, node) {
+      const limits = pods.map((pod) => limitOf(pod, node));
+      return { look: () => limits };
+    },
+  };
+}
+
+/** Shares of the limit that usage is to take, of which the best is taken for each trace. */
+const USAGE_TARGETS: readonly number[] = [0.4, 0.5, 0.6, 0.7];
+
+/** How often the rule decides and how long it remembers, ms. */
+interface Times {
+  readonly everyMs: number;
+  readonly windowMs: number;
+}
+
+/** The HPA's sync period and stabilisation of scaling down. */
+const SLOW: Times = { everyMs: 15_000, windowMs: 300_000 };
+/** The paper's fast variant. */
+const FAST: Times = { everyMs: 1000, windowMs: 20_000 };
+
+/** Every 15 s: limit = the highest usage of the last 300 s / target. */
+function k8sCpu(target: number): Rival {
+  return usageOverTarget("k8s-cpu", { target, ...SLOW });
+}
+
+/** Every second: limit = the highest usage of the last 20 s / target. */
+function k8sCpuFast(target: number): Rival {
+  return usageOverTarget("k8s-cpu-fast", { target, ...FAST });
+}
+
+/** Usage is the mean over each interval between two decisions. */
+function usageOverTarget(
+  algorithm: string,
+  { target, everyMs, windowMs }: Times & { readonly target: number },
+): Rival {
+  const remembered = windowMs / everyMs;
+  return perPod({
+    algorithm,
+    setting: `target ${target}`,
+    lookMs: everyMs,
+    createRule() {
+      const usages: number[] = [];
+      return ({ usage }) => {
+        usages.push(usage);
+        if (usages.length > remembered) usages.shift();
+        return Math.max(...usages) / target;
+      };
+    },
+  });
 }

@@ -8,8 +8,7 @@
  *
  * @module
  */
-import { perPod, type PodRule } from "./per_pod.ts";
-import type { Rival, RivalPod } from "./rival.ts";
+import { perPod, type PodRule, type Rival, type RivalPod } from "./rival.ts";
 
 /** Shares of throttled periods that the paper's upper level chooses from. */
 export const THROTTLE_TARGETS: readonly number[] = [

@@ -9,8 +9,7 @@
  *
  * @module
  */
-import { perPod, type PodRule } from "./per_pod.ts";
-import type { Rival, RivalPod } from "./rival.ts";
+import { perPod, type PodRule, type Rival, type RivalPod } from "./rival.ts";
 
 /** Shares of the request to be used. */
 export const UTILISATION_TARGETS: readonly number[] = [0.5, 0.6, 0.7, 0.8];

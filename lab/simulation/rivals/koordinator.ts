@@ -8,8 +8,7 @@
  *
  * @module
  */
-import { perPod, type PodRule } from "./per_pod.ts";
-import type { Rival, RivalNode, RivalPod } from "./rival.ts";
+import { perPod, type PodRule, type Rival, type RivalNode, type RivalPod } from "./rival.ts";
 
 /** koordlet's reconcile interval of the policy. */
 const LOOK_MS = 1000;

@@ -5,8 +5,14 @@
  * @module
  */
 import { type Bid, clearMarket } from "../../../shared/market/solver.ts";
-import { createIntervals, type PodInterval } from "./per_pod.ts";
-import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
+import {
+  createIntervals,
+  type PodInterval,
+  type Rival,
+  type RivalNode,
+  type RivalPod,
+  type RivalRun,
+} from "./rival.ts";
 
 /** The seeds' agent samples cgroups every second and writes every 15 s. */
 const LOOK_MS = 1000;

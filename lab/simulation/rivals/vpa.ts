@@ -7,8 +7,7 @@
  */
 import type { Proposal } from "../rightsizing/rule.ts";
 import { vpaRule } from "../rightsizing/vpa_rule.ts";
-import { perPod, type PodRule } from "./per_pod.ts";
-import type { Rival, RivalPod } from "./rival.ts";
+import { perPod, type PodRule, type Rival, type RivalPod } from "./rival.ts";
 
 /** The VPA's treatment of limits, and the times at which it acts. */
 export interface VpaOptions {

@@ -49,15 +49,13 @@ const ROWS: readonly Row[] = [
   ["rightsizing_conflicts", 1, "alone", 102],
   ["unchanged", 1, "alone", 30],
   ["placement_policy", 1, "beside", 79],
-  ["startup_boost", 1, "node", 28],
   ["refusals", 1, "node", 21],
 
   ["opt_out", 2, "alone", 130],
   ["demand", 2, "alone", 100],
   ["coalloc", 2, "alone", 45],
-  ["node_conditions", 2, "alone", 32],
+  ["bounds", 2, "alone", 80],
   ["dashboard", 2, "node", 40],
-  ["quota_headroom", 2, "node", 20],
   ["housekeeping", 2, "beside", 19],
 
   ["faults", 3, "alone", 215],

@@ -59,9 +59,9 @@ import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import type { EventList } from "../../../lab/simulation/api/event_sink.ts";
-import { createMetricAnswers } from "../../../lab/simulation/metric_answers.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";
 import type { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
+import { createMetricAnswers } from "../../../lab/simulation/market_cluster.ts";
 
 /** The cluster, and what users do in it. */
 export interface FaultCluster {

@@ -8,9 +8,8 @@ import type { PodRecord, RunRecord } from "../../run_record.ts";
 import { envelope, type EnvelopePoint, secondsPerPoint } from "../envelope.ts";
 import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, html, shorten } from "../html.ts";
-import { type PodRow, podRows } from "../pod_rows.ts";
-import { legend } from "./figure_block.ts";
-import { svgPlot } from "./svg_plot.ts";
+import { legend, svgPlot } from "./plot_frame.ts";
+import { type PodRow, podRows } from "../change_list.ts";
 
 /** Pods drawn at most; the table below lists all of them. */
 const MOST_PODS = 40;

@@ -1,14 +1,22 @@
 /**
- * Series for which each alert fires, and series close to them for which it must not.
+ * The alerts and dashboards as a real Prometheus evaluates them: each alert fires for its case and not
+ * for one close to it, and each query has an answer from the metrics that the programs serve.
  *
  * @module
  */
+import assert from "node:assert/strict";
+import { alertRules } from "../fixtures/metrics/alert_rules.ts";
+import { promtool, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import * as z from "zod";
+import { until } from "../cluster/scene/until.ts";
+import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
+import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 
 /** Series in the notation of `promtool test rules`, by name and labels. */
-export type AlertSeries = Readonly<Record<string, string>>;
+type AlertSeries = Readonly<Record<string, string>>;
 
 /** Samples, one each 15 s. */
-export const SAMPLES = 240;
+const SAMPLES = 240;
 
 const always = (value: number): string => `${value}x${SAMPLES}`;
 const growing = (each: number): string => `0+${each}x${SAMPLES}`;
@@ -22,7 +30,7 @@ const CERTIFICATE = "mbcas_webhook_certificate_end_timestamp_seconds";
 const POD = '{namespace="shop",pod="web"}';
 
 /** A row for each alert, or each part of its expression. */
-export const ALERT_CASES: readonly (readonly [
+const ALERT_CASES: readonly (readonly [
   alert: string,
   fires: AlertSeries,
   silent: AlertSeries,
@@ -158,3 +166,88 @@ export const ALERT_CASES: readonly (readonly [
     { 'mbcas_placement_pending_seconds{workload="web"}': always(600) },
   ],
 ];
+
+/** One test of `promtool test rules`: how often the alert fires at the end. */
+function ruleTest(alert: string, series: AlertSeries, firing: 0 | 1) {
+  const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`;
+  return {
+    name: `${alert}, ${firing === 1 ? "fires" : "silent"}: ${JSON.stringify(series)}`,
+    interval: "15s",
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    promql_expr_test: [{
+      ...{ expr, eval_time: `${SAMPLES / 4}m` },
+      exp_samples: [{ labels: "{}", value: firing }],
+    }],
+  };
+}
+
+Deno.test({
+  name: "component alerts: each alert fires for its case, and not for one close to it",
+  ignore: withoutPrometheus(),
+  async fn() {
+    const rules = await alertRules();
+    const cases = [...new Set(ALERT_CASES.map(([alert]) => alert))];
+    assert.deepEqual(cases, rules.map(({ alert }) => alert));
+    const folder = await Deno.makeTempDir();
+    try {
+      await Deno.writeTextFile(
+        `${folder}/rules.yml`,
+        JSON.stringify({ groups: [{ name: "mbcas", rules }] }),
+      );
+      const tests = {
+        rule_files: ["rules.yml"],
+        evaluation_interval: "1m",
+        tests: ALERT_CASES.flatMap(([alert, fires, silent]) => [
+          ruleTest(alert, fires, 1),
+          ruleTest(alert, silent, 0),
+        ]),
+      };
+      await Deno.writeTextFile(`${folder}/tests.yml`, JSON.stringify(tests));
+      await promtool("check", "rules", `${folder}/rules.yml`);
+      await promtool("test", "rules", `${folder}/tests.yml`);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+const HOST = "127.0.0.1";
+
+function serve(text: string): Deno.HttpServer<Deno.NetAddr> {
+  const headers = { "content-type": "text/plain; version=0.0.4" };
+  return Deno.serve(
+    { hostname: HOST, port: 0, onListen() {} },
+    () => new Response(text, { headers }),
+  );
+}
+
+Deno.test({
+  name: "dashboards: each query of each panel has an answer from what the programs serve",
+  ignore: withoutPrometheus(),
+  async fn() {
+    await using agent = serve((await agentMetrics()).text);
+    await using controller = serve((await controllerMetrics()).text);
+    const target = `${HOST}:${agent.addr.port}`;
+    await using prometheus = await startPrometheus({
+      target,
+      job: {
+        honor_labels: true,
+        static_configs: [
+          { targets: [target], labels: { node: "node-1" } },
+          { targets: [`${HOST}:${controller.addr.port}`] },
+        ],
+      },
+    });
+    const parsed = (await dashboards()).map((one) => z.parse(dashboardSchema, one));
+    const queries = parsed.flatMap((one) => queriesOf(one, { node: "node-1", interval: "10s" }));
+    assert.ok(queries.length > 50, String(queries.length));
+    for (const [panel, query] of queries) {
+      await until(`answer to ${panel}: ${query}`, async () => {
+        const url = `${prometheus.url}/api/v1/query?query=${encodeURIComponent(query)}`;
+        const answer = await (await fetch(url)).json();
+        assert.equal(answer.status, "success", `${panel}: ${answer.error}`);
+        return answer.data.result.length > 0 || undefined;
+      });
+    }
+  },
+});

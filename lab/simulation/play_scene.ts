@@ -1,23 +1,58 @@
 /**
- * Plays a scene under a rival's algorithm, under planned limits, or under limits that never change.
+ * Plays a scene and writes down what happened: under the market (the real loops of agent and controller
+ * on a simulated cluster), under a rival's algorithm, under planned limits, or under limits that never
+ * change.
  *
  * @module
  */
-import { GRID } from "../../shared/quantity.ts";
-import { seededRandom } from "../../shared/random.ts";
-import { sceneNode } from "./market_cluster.ts";
-import type { SimulatedNode } from "./node/simulated_node.ts";
-import { podOnNode, sceneContainerID } from "./running_pod.ts";
-import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
-import type { RecordedPod, RunSeries } from "./run_record.ts";
-import type { Scene, ScenePod } from "./scene.ts";
 import {
+  createDecisionLog,
   type OnProgress,
   PLAY_STEP_MS,
   type RecordedScene,
   recordScene,
   reportProgress,
 } from "./recorder.ts";
+import { type MarketClusterOptions, sceneNode, startMarketCluster } from "./market_cluster.ts";
+import type { RecordedPod, RunSeries } from "./run_record.ts";
+import { podOnNode, type Scene, sceneContainerID, type ScenePod } from "./scene.ts";
+import { GRID } from "../../shared/quantity.ts";
+import { seededRandom } from "../../shared/random.ts";
+import type { SimulatedNode } from "./node/simulated_node.ts";
+import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
+
+/** How the market runs. */
+export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | "controller"> {
+  readonly onProgress?: OnProgress;
+}
+
+/** The scene under the market; pods begin with the users' original limits. */
+export async function playMarket(
+  scene: Scene,
+  { onProgress, ...settings }: PlayMarketOptions = {},
+): Promise<RunSeries> {
+  const decisions = createDecisionLog();
+  const cluster = startMarketCluster(scene, { ...settings, observe: decisions.note });
+  const { clock, node } = cluster;
+  const { recorder } = recordScene(scene, node);
+  const present = new Map(scene.pods.map((pod) => [pod, pod.originalLimit]));
+  const endMs = scene.minutes * 60_000;
+  for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
+    await clock.runUntil(at);
+    node.advance(at);
+    recorder.sample();
+    for (const [pod, from] of present) {
+      const id = sceneContainerID(pod);
+      const to = node.container(id).quota ?? from;
+      if (to === from) continue;
+      present.set(pod, to);
+      recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
+    }
+    reportProgress(at, onProgress);
+  }
+  await cluster.stop();
+  return recorder.series();
+}
 
 /** From a request of an algorithm to the quota, ms ± 20 %; as long as our own chain takes. */
 const RESIZE_DELAY_MS = 300;

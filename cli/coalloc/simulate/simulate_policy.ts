@@ -1,21 +1,57 @@
 /**
- * A policy's replay, as text for people. Pure.
+ * `simulate --policy`: what a policy would have done over a recorded history.
  *
  * @module
  */
-import type { ResourceName } from "../../../../shared/api/pod.ts";
-import { formatCount, formatFigure } from "../../../../lab/simulation/report/figure.ts";
-import { shorten } from "../../../../lab/simulation/report/html.ts";
-import type { PolicyReplay } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
-import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
-import type { TerminalLook } from "../../../terminal/terminal_text.ts";
-import { requestChart } from "../../../terminal/request_chart.ts";
-import { cpuText } from "../../../../shared/view/figures.ts";
-import { textTable } from "../../output.ts";
-import type { NamedPolicy } from "../read_history.ts";
+import {
+  type PolicyReplay,
+  replayPolicy,
+} from "../../../lab/simulation/rightsizing/replay_policy.ts";
+import { readUsage, type UsageHistory } from "../../../lab/simulation/rightsizing/usage_history.ts";
+import { guessOf } from "../../../lab/simulation/trace_files.ts";
+import { structuredOutput, textTable } from "../output.ts";
+import type { CoallocWorld } from "../ports.ts";
+import { type NamedPolicy, policyInFile, readSource, readText } from "./read_history.ts";
+import type { SimulateContext } from "./simulate_command.ts";
+import type { ResourceName } from "../../../shared/api/pod.ts";
+import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
+import { shorten } from "../../../lab/simulation/report/html.ts";
+import type { TerminalLook } from "../../terminal/terminal_text.ts";
+import { requestChart } from "../../terminal/request_chart.ts";
+import { cpuText } from "../../../shared/view/figures.ts";
+import type { PolicyRequest } from "./simulate_arguments.ts";
+
+/** Replays the policy and shows what came of it. Resolves with the exit code. */
+export async function simulatePolicy(
+  request: PolicyRequest,
+  { world, look }: SimulateContext,
+): Promise<number> {
+  const { policy: path, output } = request;
+  const text = await readText(path, { readFile: world.readFile, what: "policy" });
+  const named = policyInFile(text, path);
+  const history = await readUsageOf(request, world);
+  const played = world.runBlocking(() => replayPolicy(history, named.policy));
+  const story: PolicyStory = { named, history, played };
+  world.out(structuredOutput(policyData(story), output) ?? policyText(story, look));
+  return 0;
+}
+
+async function readUsageOf(
+  { source, resource }: PolicyRequest,
+  { readFile, err }: Pick<CoallocWorld, "readFile" | "err">,
+): Promise<UsageHistory> {
+  const name = source.path;
+  const refusal = () => (state: string) =>
+    new SyntaxError(`Cannot read history "${name}": ${state}`);
+  const { body, format } = await readSource(source, { readFile, what: "history", refusal });
+  const history = readUsage(body, { name, resource, format });
+  const { guess } = source.format === undefined ? guessOf(name, format) : {};
+  if (guess !== undefined) err(`${guess}\n`);
+  return history;
+}
 
 /** A replay of a policy, with its input and its results. */
-export interface PolicyStory {
+interface PolicyStory {
   readonly named: NamedPolicy;
   readonly history: UsageHistory;
   readonly played: PolicyReplay;
@@ -25,7 +61,7 @@ const DAY_MS = 86_400_000;
 const RESOURCE_NAMES: Readonly<Record<ResourceName, string>> = { cpu: "CPU", memory: "memory" };
 
 /** The replay's input, the plot, a line per day, and the verdict. */
-export function policyText(story: PolicyStory, look: TerminalLook = {}): string {
+function policyText(story: PolicyStory, look: TerminalLook = {}): string {
   return [
     ...settingSentences(story),
     "",
@@ -96,7 +132,7 @@ function dayTable({ history: { resource }, played }: PolicyStory, look: Terminal
 }
 
 /** The verdict: coverage, waste, times over the limit and kills. */
-export function verdictSentences({ named, history: { resource }, played }: PolicyStory): string[] {
+function verdictSentences({ named, history: { resource }, played }: PolicyStory): string[] {
   const { coverage, waste, overLimitMinutes, longestShortMinutes, changes, kills } =
     played.judgement;
   const follow = !named.policy.updateStrategy.updateRequestsOnly;
@@ -139,7 +175,7 @@ function noteSentences(
 }
 
 /** The replay for programs. Times are seconds as in the file; CPU in millicores, memory in bytes. */
-export function policyData({ named, history, played }: PolicyStory): object {
+function policyData({ named, history, played }: PolicyStory): object {
   const { days, judgement, replay, warmUpMs } = played;
   const { days: _balances, ...total } = judgement;
   return {

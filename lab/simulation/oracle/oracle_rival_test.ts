@@ -6,12 +6,11 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
 import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
-import { dueWork } from "./due_work.ts";
-import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
-import type { PlannedLimit } from "../play_rival.ts";
-import { planLimits, type PlanOptions } from "./plan_limits.ts";
+import { oracleLimits, type OraclePod, planLimits, type PlanOptions } from "./oracle_rival.ts";
 import { playLog } from "./play_log.ts";
 import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import type { PlannedLimit } from "../play_scene.ts";
+import { dueWork } from "./level_table.ts";
 
 const DEFAULTS: PlanOptions = {
   sloMs: 100,
@@ -80,14 +79,6 @@ function longestWait(
   }, 0);
 }
 
-pure("planLimits() gives a constant load what it uses", () => {
-  // 4 ms every 10 ms: 40 ms a period. No less lasts for 60 s, whatever may wait.
-  const log = steady([{ from: 0, to: 60, gap: 10, cost: 4 }], 60);
-  const plan = planLimits(log, DEFAULTS);
-  assert.deepEqual(plan, [{ atMs: 0, limit: 400 }]);
-  assert.ok(longestWait(log, plan, DEFAULTS) <= 100);
-});
-
 pure("planLimits() counts the stretching of a request's own work as waiting", () => {
   // 50 ms of work that begins with a period may be held for d in all. It has up to 4 ms that it lacks
   // at the last of the ticks on credit.
@@ -101,37 +92,6 @@ pure("planLimits() counts the stretching of a request's own work as waiting", ()
   assert.equal(limit(166), 170);
   assert.equal(limit(165), 170);
   assert.equal(limit(160), 190);
-});
-
-const BURST = steady([
-  { from: 0, to: 60, gap: 10, cost: 1.5 },
-  { from: 20, to: 25, gap: 10, cost: 8 },
-], 60);
-
-pure("planLimits() raises for a burst and lowers after it when it has two changes", () => {
-  const plan = planLimits(BURST, { ...DEFAULTS, maxChanges: 2 });
-  // 15 ms a period, and 95 for 5 s: with what may wait a little less does.
-  const [before, during, after, ...more] = plan;
-  assert.deepEqual(more, []);
-  assert.deepEqual([before?.limit, before?.atMs], [150, 0]);
-  assert.equal(during?.atMs, 20_000);
-  assert.ok(during !== undefined && during.limit >= 900 && during.limit <= 950);
-  // One step more serves requests that still wait after the burst; 10 m drain the little that is left.
-  assert.ok(after !== undefined && after.limit <= 160 && after.atMs <= 26_000);
-  assert.ok(longestWait(BURST, plan, DEFAULTS) <= 100);
-});
-
-pure("planLimits() with too few changes stays high on the shorter side of a burst", () => {
-  const plan = planLimits(BURST, { ...DEFAULTS, maxChanges: 1 });
-  assert.equal(plan.length, 2);
-  const [high, low] = plan;
-  assert.ok(high !== undefined && low !== undefined && high.limit > 850);
-  assert.ok(low.limit <= 160);
-  assert.ok(low.atMs >= 25_000 && low.atMs <= 26_000);
-  const constant = planLimits(BURST, DEFAULTS);
-  assert.equal(constant.length, 1);
-  assert.ok(meanOf(BURST, constant) > meanOf(BURST, plan));
-  assert.ok(longestWait(BURST, constant, DEFAULTS) <= 100);
 });
 
 pure("planLimits() keeps floor and ceiling, also where requests are late whatever is done", () => {

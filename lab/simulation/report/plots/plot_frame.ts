@@ -1,0 +1,186 @@
+/**
+ * The frame of a plot in a page: heading, legend and caption around a drawing, panels with shared axes,
+ * one per algorithm, and the drawing as SVG text, made without a browser, the same for the same
+ * data.
+ *
+ * @module
+ */
+import { escapeText, type Html, html, shorten, trusted } from "../html.ts";
+import * as Plot from "@observablehq/plot";
+import { DOMParser } from "linkedom";
+
+/** One entry of a legend. `color` is a CSS colour of ours. */
+export interface LegendEntry {
+  readonly label: string;
+  readonly color: string;
+  /** How the mark looks. @default {"line"} */
+  readonly mark?: "line" | "dash" | "area";
+}
+
+/** A plot with its caption. */
+export interface FigureBlock {
+  readonly title: string;
+  readonly legend?: readonly LegendEntry[];
+  /** Drawn for screens from 900 px on; or, in its place, the reason why there is no plot. */
+  readonly wide: Html | string;
+  /** Drawn for narrow screens; `wide` serves both where it is left out. */
+  readonly narrow?: Html;
+  readonly caption: string;
+}
+
+/** The swatches of a legend. */
+export function legend(entries: readonly LegendEntry[]): Html {
+  const items = entries.map(({ label, color, mark = "line" }) =>
+    html`<li><i class="${mark}" style="--swatch:${color}"></i>${label}</li>`
+  );
+  return html`<ul class="legend">${items}</ul>`;
+}
+
+/** The figure as markup. */
+export function figureBlock(block: FigureBlock): Html {
+  const { title, wide, narrow, caption } = block;
+  if (typeof wide === "string") {
+    return html`
+      <figure>
+        <h2>${title}</h2>
+        <p class="nothing">${wide}</p>
+      </figure>
+    `;
+  }
+  const swatches = block.legend === undefined ? html`` : legend(block.legend);
+  const drawing = narrow === undefined ? wide : html`
+    <div class="wide">${wide}</div>
+    <div class="narrow">${narrow}</div>
+  `;
+  return html`<figure><h2>${title}</h2>${swatches}${drawing}<figcaption>${caption}</figcaption></figure>`;
+}
+
+/**
+ * Panels in one row of a wide screen, at most; with more algorithms the panels are stacked there too.
+ */
+const MOST_BESIDE = 3;
+const WIDE = 1080;
+const NARROW = 400;
+
+/** The channel by which marks are dealt out to panels. */
+export type FacetChannel = "fx" | "fy";
+
+/** Contents of the panels. */
+export interface AlgorithmFacetOptions {
+  /** Names of the algorithms, in order; data rows carry the place as `algorithm`. */
+  readonly algorithms: readonly string[];
+  readonly description: string;
+  readonly yLabel: string;
+  /** Largest value on the shared y axis. */
+  readonly yMax: number;
+  readonly minutes: number;
+  /** Marks over rows of `{ algorithm }`; must deal them out by the channel that is given. */
+  readonly marks: (channel: FacetChannel) => Plot.Markish[];
+}
+
+/** The drawings for wide and for narrow screens. */
+export function algorithmFacets(options: AlgorithmFacetOptions): { wide: Html; narrow: Html } {
+  const beside = options.algorithms.length <= MOST_BESIDE;
+  return {
+    wide: beside ? draw(options, "fx", WIDE) : draw(options, "fy", WIDE),
+    narrow: draw(options, "fy", NARROW),
+  };
+}
+
+function draw(options: AlgorithmFacetOptions, channel: FacetChannel, width: number): Html {
+  const { algorithms, description, yLabel, yMax, minutes, marks } = options;
+  const beside = channel === "fx";
+  const panel = beside ? 270 : 165;
+  const panels = algorithms.map((name, algorithm) => ({ algorithm, name: shorten(name, 44) }));
+  return svgPlot({
+    description,
+    width,
+    height: beside ? panel : panel * algorithms.length + 50,
+    marginTop: 40,
+    marginLeft: 44,
+    marginRight: 12,
+    marginBottom: 36,
+    x: {
+      label: "minutes →",
+      domain: [0, minutes],
+      ticks: width / (beside ? algorithms.length : 1) / 70,
+    },
+    y: { label: `↑ ${yLabel}`, domain: [0, yMax], grid: true, ticks: 4, nice: true },
+    fx: { axis: null, padding: 0.06 },
+    fy: { axis: null, padding: 0.22 },
+    marks: [
+      ...marks(channel),
+      Plot.ruleY([0], { stroke: "var(--axis)" }),
+      Plot.text(panels, {
+        [channel]: "algorithm",
+        text: "name",
+        frameAnchor: "top-left",
+        dy: -18,
+        fontWeight: 600,
+        fontSize: 13,
+        fill: "var(--ink)",
+      }),
+    ],
+  });
+}
+
+/** Algorithms that have a colour of their own; further ones share the last. */
+const COLORS = 6;
+
+/** CSS colour of the algorithm at this place among the runs; 0 is ours. */
+export function algorithmColor(index: number): string {
+  return `var(--algorithm-${Math.min(index, COLORS - 1)})`;
+}
+
+/** Attributes that hold coordinates, which need no more than a tenth of a pixel. */
+const GEOMETRY = new Set(["d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"]);
+const LONG_DECIMAL = /-?\d+\.\d{2,}/g;
+
+/** Members of the drawn tree's elements that are used. */
+interface DrawnElement {
+  readonly outerHTML: string;
+  querySelectorAll(selector: string): Iterable<DrawnElement>;
+  getAttributeNames(): Iterable<string>;
+  getAttribute(name: string): string | null;
+  setAttribute(name: string, value: string): void;
+  removeAttribute(name: string): void;
+  remove(): void;
+}
+
+/** Options of a plot beside its marks. */
+export interface SvgPlotOptions extends Plot.PlotOptions {
+  /** Read out in place of the picture. */
+  readonly description: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * The plot as one `<svg class="plot">`. Colours are CSS variables of the page, so one drawing
+ * serves the light and the dark scheme.
+ */
+export function svgPlot({ description, ...options }: SvgPlotOptions): Html {
+  const document = new DOMParser().parseFromString("<html><body></body></html>", "text/html");
+  const svg: DrawnElement = Plot.plot({
+    ...options,
+    className: "plot",
+    style: { fontSize: "12px", ...(typeof options.style === "object" ? options.style : {}) },
+    document,
+  });
+  for (const style of [...svg.querySelectorAll("style")]) style.remove();
+  for (const element of [svg, ...svg.querySelectorAll("*")]) {
+    for (const name of element.getAttributeNames()) {
+      if (!GEOMETRY.has(name)) continue;
+      element.setAttribute(name, roundDecimals(element.getAttribute(name) ?? ""));
+    }
+  }
+  svg.removeAttribute("font-family");
+  svg.setAttribute("role", "img");
+  svg.removeAttribute("aria-label");
+  const markup = svg.outerHTML.replace(/^<svg/, `<svg aria-label="${escapeText(description)}"`);
+  return trusted(markup);
+}
+
+function roundDecimals(value: string): string {
+  return value.replace(LONG_DECIMAL, (number) => String(Number(Number(number).toFixed(1))));
+}
