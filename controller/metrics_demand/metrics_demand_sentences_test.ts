@@ -3,7 +3,7 @@ import type { Log } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { type DemandReading, demandReading, demandSource } from "./metric_fact.ts";
+import { type DemandReading, demandReading, demandSource } from "./metric_answer.ts";
 import { metricQuestion } from "./metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, type MetricReports } from "./metric_watch.ts";

@@ -29,7 +29,7 @@ import { type Pod, withResources } from "../api/pod.ts";
 import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
-import type { PodFacts } from "./inputs/resize_input.ts";
+import type { PodInput } from "./inputs/resize_input.ts";
 
 const namesOf = (chain: readonly { readonly name: string }[]): readonly string[] =>
   chain.map(({ name }) => name);
@@ -210,13 +210,13 @@ table("decide() of a person's claim asks what the server would refuse, and no bo
   [{ ...siblings, ...CPU }, "LimitRange/defaults LimitRange"],
 ], byHand);
 
-const annotated = (annotations: Pod["metadata"]["annotations"]): PodFacts => ({
+const annotated = (annotations: Pod["metadata"]["annotations"]): PodInput => ({
   pod: enforcedPod({ metadata: { ...METADATA, annotations } }),
 });
-const onNode = (node: PodFacts["node"]): PodFacts => ({ pod: enforcedPod(), node });
+const onNode = (node: PodInput["node"]): PodInput => ({ pod: enforcedPod(), node });
 
 /** Pods and nodes, and the rule by which such a pod can never be resized. */
-const RESIZABLE: readonly (readonly [PodFacts, rule?: string])[] = [
+const RESIZABLE: readonly (readonly [PodInput, rule?: string])[] = [
   [{ pod: enforcedPod() }],
   [{ pod: enforcedPod({ windows: true }) }, "WindowsPod"],
   [onNode({ os: "windows" }), "WindowsPod"],
@@ -235,9 +235,9 @@ const RESIZABLE: readonly (readonly [PodFacts, rule?: string])[] = [
 ];
 
 pure("decide() holds for pods that can never be resized from each source, except a restore", () => {
-  for (const [facts, rule] of RESIZABLE) {
+  for (const [input, rule] of RESIZABLE) {
     const expected = rule === undefined ? "app 400" : `NeverResizable ${rule}`;
-    assert.deepEqual([market(facts), byHand(facts), restore(facts)], [
+    assert.deepEqual([market(input), byHand(input), restore(input)], [
       expected,
       expected,
       "app 400",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { type LabelRequirement, labelsMatch } from "../api/label_selector.ts";
 import {
   affectedPolicies,
@@ -144,7 +144,7 @@ pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ all
     const { namespaceSelector, workloadSelector, namespaces, workloadKinds } = selector;
     for (const one of all) {
       const { namespace, labels = {} } = one.metadata;
-      const facts = [
+      const snapshot = [
         namespaceSelector === undefined || labelsMatch(namespaceLabels, namespaceSelector),
         workloadSelector === undefined || labelsMatch(labels, workloadSelector),
         (namespaces?.allow ?? []).length === 0 || namespaces?.allow.includes(namespace),
@@ -152,7 +152,7 @@ pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ all
         workloadKinds.includes(one.kind),
       ];
       const found = isInScope(one, { selector, namespaceLabels });
-      assert.equal(found, !facts.includes(false));
+      assert.equal(found, !snapshot.includes(false));
       outcomes.add(found);
       const denied = { ...selector, namespaces: { allow: [namespace], deny: [namespace] } };
       assert.equal(isInScope(one, { selector: denied, namespaceLabels }), false);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
   MI,
-  rightsizingFacts,
+  rightsizingSnapshot,
   templateContainer,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import type { ResourceField } from "../api/workload.ts";
 import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
 
-const { workload } = rightsizingFacts({
+const { workload } = rightsizingSnapshot({
   containers: [
     templateContainer(),
     templateContainer({ name: "log", requests: { cpu: 30 } }),

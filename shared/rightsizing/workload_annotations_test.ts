@@ -5,14 +5,14 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import {
   bareContainer,
   recommendation,
-  rightsizingFacts,
+  rightsizingSnapshot,
   templateContainer,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import type { ScopedPod } from "../resize/checks/resource_quota.ts";
-import { rightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import { rightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { largestNode, namespaceRules } from "./namespace_bounds.ts";
 import { publishedVPA } from "./published_vpa.ts";
 import { annotationPatch, isOwnAnnotation, workloadAnnotations } from "./workload_annotations.ts";
@@ -209,7 +209,7 @@ pure("annotationPatch() sets what differs, removes what is gone, and leaves othe
   }
 });
 
-const { workload } = rightsizingFacts();
+const { workload } = rightsizingSnapshot();
 
 pure("publishedVPA() is in mode Off, owned by its workload, in plain quantities", () => {
   const all = [recommendation({ memory: 88_617_123 }), recommendation({ container: "log" })];

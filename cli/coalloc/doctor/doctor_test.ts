@@ -17,13 +17,13 @@ import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.t
 import { sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import { diagnose } from "./check.ts";
 import { CHECKS } from "./doctor_command.ts";
-import type { KubeletFacts, PartName, SnapshotParts } from "../kube/snapshot.ts";
+import type { KubeletState, PartName, SnapshotParts } from "../kube/snapshot.ts";
 
 const { programs: [controller, agent], nodes: [node], kubelets: [kubelet] } = HEALTHY;
 assert(controller && agent && node && kubelet);
 
-const kubeletWith = (facts: Partial<KubeletFacts>): Partial<SnapshotParts> => ({
-  kubelets: [{ ...kubelet, ...facts }],
+const kubeletWith = (input: Partial<KubeletState>): Partial<SnapshotParts> => ({
+  kubelets: [{ ...kubelet, ...input }],
 });
 const serving = (days: number): Partial<SnapshotParts> => ({
   webhook: { bundles: [BUNDLE], serving: { notAfterMs: NOW + days * 86_400_000 } },

@@ -20,10 +20,10 @@ import {
   MI,
   outcomeOf,
   recommendation,
-  rightsizingFacts,
+  rightsizingSnapshot,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
@@ -85,8 +85,8 @@ pure("horizontalAutoscalerConflicts() leaves alone what an HPA divides by its re
     [hpa({ cpuTargets: [] }), BOTH],
     [{ ...ofLog, containers }, "InPlace: app cpu 150m, app memory 96Mi, log memory 96Mi"],
   ];
-  for (const [facts, expected] of rows) {
-    const outcome = outcomeOf(facts);
+  for (const [input, expected] of rows) {
+    const outcome = outcomeOf(input);
     if (typeof expected === "string") assert.equal(outcome, expected);
     else assert.match(outcome, expected);
   }
@@ -113,12 +113,12 @@ pure("requestAboveLimit() cuts requests at the least limit that stays", () => {
   // Another pod has a lower limit, which the market has set.
   const template = templateContainer({ limits: { cpu: 1000 } });
   const low = workloadPod("web-1", [templateContainer({ limits: { cpu: 130 } })]);
-  const facts = { containers: [template], pods: [low], marketManages: true };
-  assert.equal(outcomeOf(facts), "InPlace: app cpu 130m, app memory 96Mi");
+  const input = { containers: [template], pods: [low], marketManages: true };
+  assert.equal(outcomeOf(input), "InPlace: app cpu 130m, app memory 96Mi");
 });
 
 pure("requestAboveLimit() holds where the pod as a whole may have no more", () => {
-  const { workload } = rightsizingFacts();
+  const { workload } = rightsizingSnapshot();
   const within = (cpu: number): string => {
     const podLevel = { requests: { cpu }, limits: { cpu: 400 } };
     const template = { ...workload.template, podLevel };
