@@ -147,10 +147,10 @@ export function createCertificateReader(): CertificateReader {
       if (!first.checkPrivateKey(privateKey)) {
         throw new TypeError("Cannot use a certificate: the key belongs to another one");
       }
-      return inputOf(first);
+      return detailsOf(first);
     },
     readBundle: (text) =>
-      certificatesOf(text).map((one) => ({ ...inputOf(one), cert: one.toString() })),
+      certificatesOf(text).map((one) => ({ ...detailsOf(one), cert: one.toString() })),
     signed: (authority, cert) => firstOf(cert).verify(firstOf(authority).publicKey),
   };
 }
@@ -182,7 +182,7 @@ function reading<T>(what: string, read: () => T): T {
   }
 }
 
-function inputOf(certificate: X509Certificate): CertificateDetails {
+function detailsOf(certificate: X509Certificate): CertificateDetails {
   // Platforms write all names as one text, in which a name with a comma passes for two.
   const extended = reading(
     "a certificate: the text is not X.509",

@@ -62,8 +62,8 @@ export async function runAllocationLoop(
   const { caches, clock, log, onConfigChange } = parts;
   const queue = createWorkQueue(clock);
   const decreases = createPendingDecreases(queue.add);
-  const resizeQueue = createQueues(parts, { queue, signal });
-  const watches = createWatches(parts, { queue, resizeQueue: resizeQueue.resizeQueue });
+  const queues = createQueues(parts, { queue, signal });
+  const watches = createWatches(parts, { queue, resizeQueue: queues.resizeQueue });
   const quotaRooms = createQuotaRooms({
     ...parts,
     bidsOf: createQuotaBids(parts),
@@ -71,7 +71,7 @@ export async function runAllocationLoop(
   });
   const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
-    ...{ ...parts, ...resizeQueue, quotaRooms, events, decreases },
+    ...{ ...parts, ...queues, quotaRooms, events, decreases },
     backoff: createBackoff(),
     isSilent: watches.agents.isSilent,
     metricOf: watches.metrics.of,

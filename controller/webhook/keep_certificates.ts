@@ -32,7 +32,7 @@ import type {
 /** Observes certificates. */
 export interface CertificateObserver {
   /** A new certificate is served from now on. */
-  serves(input: CertificateDetails): void;
+  serves(details: CertificateDetails): void;
   /** One was made and stored. */
   made(what: "authority" | "serving"): void;
 }
@@ -85,10 +85,10 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
   let served: StoredPairs | undefined;
 
   async function serve(pairs: StoredPairs): Promise<void> {
-    const { cert, key, ...input } = pairs.serving;
+    const { cert, key, ...details } = pairs.serving;
     if (served?.serving.cert !== cert) {
       await parts.use({ cert, key });
-      reportServed(input, parts);
+      reportServed(details, parts);
     }
     served = pairs;
   }
@@ -112,11 +112,11 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
 }
 
 function reportServed(
-  input: CertificateDetails,
+  details: CertificateDetails,
   { log, observer }: Pick<FollowedFilesParts, "log" | "observer">,
 ): void {
-  log.info("Certificate served", { ends: new Date(input.notAfterMs).toISOString() });
-  observer.serves(input);
+  log.info("Certificate served", { ends: new Date(details.notAfterMs).toISOString() });
+  observer.serves(details);
 }
 
 /**
@@ -188,11 +188,11 @@ export async function followFiles(
   while (!signal.aborted) {
     try {
       const pair = await readFiles();
-      const input = reader.readPair(pair);
+      const details = reader.readPair(pair);
       if (pair.cert !== served?.cert || pair.key !== served.key) {
         await use(pair);
         served = pair;
-        reportServed(input, report);
+        reportServed(details, report);
       }
       logged = undefined;
     } catch (error) {

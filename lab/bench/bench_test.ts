@@ -282,7 +282,7 @@ Deno.test("parseAttack() counts latency from when a request was to be sent", () 
   ]);
 });
 
-Deno.test("parseAttack() refuses a line that is no request, and takes a first one that is late", () => {
+Deno.test("parseAttack() refuses a line without a request, and takes a first one that is late", () => {
   assert.throws(() => parseAttack("Requests [total]\n", { rate: 1 }), { name: "SyntaxError" });
   const csv = [row(1_030_000_000, {}), row(1_010_000_000, { number: 1 })].join("\n");
   const latencies = parseAttack(csv, { rate: 100 }).map(({ latencyMs }) => latencyMs);

@@ -34,7 +34,7 @@ const JOBS = ["cadvisor", "kubelet"] as const;
 /** Labels of what a kubelet reports beside containers: the pause container, and the pod as a whole. */
 const BESIDE = ["POD", ""] as const;
 
-/** OpenMetrics text: counters with a reset, gauges, doubles, a gap, and what is no container. */
+/** OpenMetrics text: counters with a reset, gauges, doubles, a gap, and series of other things than containers. */
 function usageHistory(endMs: number): string {
   const cpu: string[] = [];
   const memory: string[] = [];

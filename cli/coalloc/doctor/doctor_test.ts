@@ -22,8 +22,8 @@ import type { KubeletState, PartName, SnapshotParts } from "../kube/snapshot.ts"
 const { programs: [controller, agent], nodes: [node], kubelets: [kubelet] } = HEALTHY;
 assert(controller && agent && node && kubelet);
 
-const kubeletWith = (input: Partial<KubeletState>): Partial<SnapshotParts> => ({
-  kubelets: [{ ...kubelet, ...input }],
+const kubeletWith = (change: Partial<KubeletState>): Partial<SnapshotParts> => ({
+  kubelets: [{ ...kubelet, ...change }],
 });
 const serving = (days: number): Partial<SnapshotParts> => ({
   webhook: { bundles: [BUNDLE], serving: { notAfterMs: NOW + days * 86_400_000 } },

@@ -17,7 +17,7 @@ const MOST_SKEW = 3;
 interface NodeFault {
   readonly code: string;
   readonly severity: Severity;
-  readonly seen: (input: KubeletState) => string | false | undefined;
+  readonly seen: (kubelet: KubeletState) => string | false | undefined;
   readonly remedy: string;
 }
 
@@ -136,10 +136,10 @@ export const PLATFORM_CHECKS: readonly Check[] = [
     name: "kubelet settings",
     needs: ["kubelets"],
     find: ({ kubelets }) => [
-      ...kubelets.flatMap((input) =>
+      ...kubelets.flatMap((kubelet) =>
         NODE_FAULTS.flatMap(({ seen: see, ...fault }): Finding[] => {
-          const seen = see(input);
-          return seen ? [{ ...fault, object: `Node ${input.node}`, seen }] : [];
+          const seen = see(kubelet);
+          return seen ? [{ ...fault, object: `Node ${kubelet.node}`, seen }] : [];
         })
       ),
       ...hiddenKubelets(kubelets),

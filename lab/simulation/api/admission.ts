@@ -22,6 +22,7 @@ import type {
 } from "../../../shared/api/namespace.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
+import { invalid, refuseOtherUID } from "./kinds.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
 import { qosClassOf, qosClassOfPod } from "../../../shared/resize/inputs/qos.ts";
@@ -146,13 +147,11 @@ export function writeDefaults(store: ObjectStore, pod: Pod): Pod {
   const before = [...pod.containers, ...pod.initContainers];
   const all = [...after.containers, ...after.initContainers];
   if (all.every((one, index) => one === before[index])) return pod;
-  const invalid = (problem: string): ApiError =>
-    new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
   if (qosClassOfPod(after) !== pod.qosClass) {
-    throw invalid("metadata: Invalid value: Pod QOS Class may not change by a resize");
+    throw invalidPod(pod, "metadata: Invalid value: Pod QOS Class may not change by a resize");
   }
   if (all.some(({ otherResources }, index) => otherResources !== before[index]?.otherResources)) {
-    throw invalid("spec: Forbidden: only cpu and memory resources are mutable");
+    throw invalidPod(pod, "spec: Forbidden: only cpu and memory resources are mutable");
   }
   return after;
 }
@@ -235,8 +234,8 @@ export function checkLimitRanges(store: ObjectStore, pod: Pod): void {
 
 type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
 
-function invalid(pod: Pod, problem: string): ApiError {
-  return new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
+function invalidPod({ metadata }: Pod, problem: string): ApiError {
+  return invalid({ kind: "Pod", metadata }, problem);
 }
 
 /** Requests and limits of a container in a patch, millicores and bytes; absent: as they are. */
@@ -261,7 +260,7 @@ function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Resources> 
       );
       if (!known) {
         const list = sidecar ? "initContainers" : "containers";
-        throw invalid(pod, `spec.${list}: Forbidden: "${entry.name}" can't be added or resized`);
+        throw invalidPod(pod, `spec.${list}: Forbidden: "${entry.name}" can't be added or resized`);
       }
       all.set(entry.name, askedOf(entry));
     }
@@ -288,7 +287,7 @@ function resized(pod: Pod, container: PodContainer, { asked, manager }: Change):
   const { requests, limits } = after;
   for (const [resource, unit] of UNITS) {
     if ((limits[resource] ?? Infinity) >= (requests[resource] ?? 0)) continue;
-    throw invalid(
+    throw invalidPod(
       pod,
       `container "${container.name}": requests: Invalid value: "${requests[resource]}${unit}": ` +
         `must be less than or equal to ${resource} limit of ${limits[resource]}${unit}`,
@@ -322,19 +321,14 @@ export function resizePod(
       `Operation cannot be fulfilled on pods "${name}": the object has been modified`,
     );
   }
-  if (patch.metadata.uid !== pod.metadata.uid) {
-    throw invalid(
-      pod,
-      `metadata.uid: Invalid value: "${patch.metadata.uid}": field is immutable`,
-    );
-  }
+  refuseOtherUID({ kind: "Pod", metadata: pod.metadata }, patch.metadata.uid);
   const all = allAsked(pod, patch);
   const containers = pod.containers.map((container) =>
     resized(pod, container, { asked: all.get(container.name), manager })
   );
   if (containers.every((container, index) => container === pod.containers[index])) return pod;
   if (qosClassOf([...containers, ...pod.initContainers]) !== pod.qosClass) {
-    throw invalid(pod, "metadata: Invalid value: Pod QOS Class may not change by a resize");
+    throw invalidPod(pod, "metadata: Invalid value: Pod QOS Class may not change by a resize");
   }
   const { generation } = pod.metadata;
   const metadata = generation === undefined

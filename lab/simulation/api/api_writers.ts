@@ -5,6 +5,7 @@
  */
 import type { AllocationStore, DesiredWriter, NodeLink } from "../../../shared/api/ports.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
+import { invalid, refuseOtherUID } from "./kinds.ts";
 import type { ApiAccess } from "./request_gate.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -67,14 +68,7 @@ export function createDesiredWriter({ store, gate }: ApiAccess, nodeName: string
         { verb: "patch", kind: "PodAllocation", key },
         () =>
           store.tables.PodAllocation.modify(key, (stored) => {
-            const { uid = stored.metadata.uid } = allocation;
-            if (uid !== stored.metadata.uid) {
-              throw new ApiError(
-                422,
-                "Invalid",
-                `PodAllocation "${key}": metadata.uid is immutable`,
-              );
-            }
+            refuseOtherUID(stored, allocation.uid ?? stored.metadata.uid);
             if (stored.spec.nodeName !== nodeName) {
               throw new ApiError(
                 403,
@@ -279,10 +273,7 @@ export function createWorkloadWriter({ store, gate, clock }: ApiAccess): Workloa
     },
     async annotate(workload, { metadata: { annotations: changes } }) {
       await modify(workload, (stored) => {
-        const { uid } = workload.metadata;
-        if (stored.metadata.uid !== uid) {
-          throw invalid(workload, `metadata.uid: Invalid value: "${uid}": field is immutable`);
-        }
+        refuseOtherUID(stored, workload.metadata.uid);
         const annotations = { ...stored.metadata.annotations };
         for (const [name, text] of Object.entries(changes)) {
           if (text === null) delete annotations[name];
@@ -292,10 +283,6 @@ export function createWorkloadWriter({ store, gate, clock }: ApiAccess): Workloa
       });
     },
   };
-}
-
-function invalid({ kind, metadata: { name } }: Named, problem: string): ApiError {
-  return new ApiError(422, "Invalid", `${kind} "${name}" is invalid: ${problem}`);
 }
 
 /** The owners after rightsizing has written the values. */

@@ -115,8 +115,24 @@ function podWithStatus(spec: Pod, from: Pod | undefined): Pod {
 
 const IDENTITY = ["podName", "podUID", "nodeName", "namespace"] as const;
 
-function invalid(kind: KindName, { metadata }: ApiObject, problem: string): ApiError {
-  return new ApiError(422, "Invalid", `${kind} "${metadata.name}" is invalid: ${problem}`);
+/** Names an object in an error. */
+export type NamedObject = {
+  readonly kind: KindName;
+  readonly metadata: Pick<ApiObject["metadata"], "name">;
+};
+
+/** The server's answer to an object that its kind refuses. */
+export function invalid({ kind, metadata: { name } }: NamedObject, problem: string): ApiError {
+  return new ApiError(422, "Invalid", `${kind} "${name}" is invalid: ${problem}`);
+}
+
+/** Throws 422 where a patch of the stored object names another UID: it was made for one before it. */
+export function refuseOtherUID(
+  { kind, metadata }: NamedObject & { readonly metadata: Pick<ApiObject["metadata"], "uid"> },
+  uid: string,
+): void {
+  if (uid === metadata.uid) return;
+  throw invalid({ kind, metadata }, `metadata.uid: Invalid value: "${uid}": field is immutable`);
 }
 
 /** Fields that the schema does not know are dropped, as a structural schema prunes them. */
@@ -130,7 +146,7 @@ function admitAllocation(
   });
   for (const field of IDENTITY) {
     if (before !== undefined && admitted.spec[field] !== before.spec[field]) {
-      throw invalid("PodAllocation", before, `spec.${field}: Invalid value: field is immutable`);
+      throw invalid(allocation, `spec.${field}: Invalid value: field is immutable`);
     }
   }
   return admitted;
@@ -145,7 +161,7 @@ function admittedBy<S extends z.ZodType>(
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data as z.output<S>;
   const problems = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw invalid(kind, of, problems.join("; "));
+  throw invalid({ kind, metadata: of.metadata }, problems.join("; "));
 }
 
 /** The rules of all kinds; most have no status apart for this product. */

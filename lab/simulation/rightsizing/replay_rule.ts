@@ -190,7 +190,7 @@ export interface Balance {
 
 /** The figures of a rule on a history. */
 export interface Judgement extends Balance {
-  /** Minutes with usage above the limit; above what was set where there is no limit. */
+  /** Minutes with usage above the limit; without a limit above what was set. */
   readonly overLimitMinutes: number;
   /** The longest stretch of samples above what was set, without a gap. */
   readonly longestShortMinutes: number;

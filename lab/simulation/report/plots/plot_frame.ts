@@ -21,7 +21,7 @@ export interface LegendEntry {
 export interface FigureBlock {
   readonly title: string;
   readonly legend?: readonly LegendEntry[];
-  /** Drawn for screens from 900 px on; or, in its place, the reason why there is no plot. */
+  /** Drawn for screens from 900 px on; or the reason why nothing is drawn. */
   readonly wide: Html | string;
   /** Drawn for narrow screens; `wide` serves both where it is left out. */
   readonly narrow?: Html;
