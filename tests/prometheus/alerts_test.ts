@@ -1,6 +1,6 @@
 /** The alerts as a real Prometheus evaluates them: each fires for its case, and not for one close to it. */
 import assert from "node:assert/strict";
-import { alertRules } from "../fixtures/metrics/alert_rules.ts";
+import { alertRules } from "../fixtures/metrics/alerts_and_dashboards.ts";
 import { ALERT_CASES, type AlertSeries, SAMPLES } from "./alert_cases.ts";
 import { promtool, withoutPrometheus } from "./own_prometheus.ts";
 

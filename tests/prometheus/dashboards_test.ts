@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { until } from "../cluster/scene/until.ts";
-import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
+import {
+  dashboards,
+  dashboardSchema,
+  queriesOf,
+} from "../fixtures/metrics/alerts_and_dashboards.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 import { freePort, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 

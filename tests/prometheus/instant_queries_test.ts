@@ -1,7 +1,7 @@
 /** The adapter's queries, and the answers of a real Prometheus. */
 import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { instantQueriesContract, METRIC_SERIES } from "../contract/instant_queries_contract.ts";
+import { instantQueriesContract, METRIC_SERIES } from "../contract/usage_contracts.ts";
 import { serveExporter } from "./exporter.ts";
 import { freePort, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 

@@ -4,7 +4,7 @@ import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createPrometheusUsageSource } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import { sceneQuestion } from "../contract/support/usage_scene.ts";
-import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_source_contract.ts";
+import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_contracts.ts";
 import { serveExporter } from "./exporter.ts";
 import {
   freePort,
