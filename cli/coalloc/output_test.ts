@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type * as z from "zod";
+import * as z from "zod";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import {
@@ -20,7 +20,7 @@ import {
   workloadTitle,
 } from "../../shared/view/figures.ts";
 import { containerViewSchema, nodeViewSchema, podViewSchema } from "../../shared/view/node_view.ts";
-import { reportsOf, shopRecords } from "../../tests/fixtures/cli/advised_shop.ts";
+import { reportsOf, shopRecords, shopTest } from "../../tests/fixtures/cli/advised_shop.ts";
 import {
   addMarketPod,
   type CoallocScene,
@@ -32,7 +32,6 @@ import {
   sampleNodeView,
   samplePodView,
 } from "../../tests/fixtures/cli/node_views.ts";
-import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
 import { placedTest } from "../../tests/fixtures/placement/placed_shop.ts";
 import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
 import { stripVTControlCharacters } from "node:util";
