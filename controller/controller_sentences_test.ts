@@ -10,7 +10,7 @@ import { startCheck } from "./start_check.ts";
 import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { samplePod } from "../tests/contract/support/sample_objects.ts";
-import { type DemandReading, demandReading, demandSource } from "./metrics_demand/metric_fact.ts";
+import { type DemandReading, demandReading, demandSource } from "./metrics_demand/metric_answer.ts";
 import { metricQuestion } from "./metrics_demand/metric_question.ts";
 import { DEMAND_QUERY } from "../shared/api/market_keys.ts";
 import { createMetricReports, type MetricReports } from "./metrics_demand/metric_watch.ts";

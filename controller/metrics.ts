@@ -13,7 +13,7 @@ import { CONTROLLER_METRICS, MARKET_METRICS } from "../shared/metrics/market_met
 import { mapDefined } from "../shared/defined.ts";
 import { parseCPUBound } from "../shared/quantity.ts";
 import type { AllocationObserver } from "./allocation/ports.ts";
-import type { FairQueue } from "./allocation/pace/fair_queue.ts";
+import type { FairQueue } from "./allocation/queues/fair_queue.ts";
 import type { AgentsVerdict } from "./allocation/watches/silent_agents.ts";
 import type { ControllerSettings } from "./settings.ts";
 

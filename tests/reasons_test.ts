@@ -17,7 +17,7 @@ import { reasonSchema } from "../shared/api/object.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
 import type { MoveWait } from "../shared/placement/decide_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
-import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { ApplyFailure, WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";

@@ -36,7 +36,7 @@ export interface PostApp {
 }
 
 /** A request for metrics; each field has values from a closed list. */
-export interface AdmissionFact {
+export interface AdmissionAnswer {
   /** The path of the route. */
   readonly route: string;
   /** Empty where the request was no review. */
@@ -49,7 +49,7 @@ export interface AdmissionFact {
 
 /** Observes each request. */
 export interface AdmissionObserver {
-  answered(fact: AdmissionFact): void;
+  answered(answer: AdmissionAnswer): void;
 }
 
 /** The routes, the mutators, and the dependencies. */
@@ -81,7 +81,7 @@ export function admissionRoutes(
   async function reviewed(
     request: AdmissionRequest,
     route: string,
-  ): Promise<Pick<AdmissionFact, "operation" | "result"> & { readonly review: unknown }> {
+  ): Promise<Pick<AdmissionAnswer, "operation" | "result"> & { readonly review: unknown }> {
     const { uid, operation, namespace, name } = request;
     const options = { clock, withinMs: WITHIN_MS };
     const { patch, warnings, failures } = await runMutators(request, mutators, options);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
 import { systemClock } from "../system_clock.ts";
-import { type AdmissionFact, admissionRoutes, type PostApp } from "./admission_routes.ts";
+import { type AdmissionAnswer, admissionRoutes, type PostApp } from "./admission_routes.ts";
 import {
   certificateFolder,
   createCertificateMaker,
@@ -39,7 +39,7 @@ function post(app: PostApp, target: string, body: string) {
 }
 
 function stage(mutators: readonly Mutator[]) {
-  const facts: AdmissionFact[] = [];
+  const input: AdmissionAnswer[] = [];
   const warned: LogFields[] = [];
   const debugged: LogFields[] = [];
   const app = admissionRoutes({
@@ -51,13 +51,13 @@ function stage(mutators: readonly Mutator[]) {
       debug: (_message, fields = {}) => debugged.push(fields),
       warn: (_message, fields = {}) => warned.push(fields),
     },
-    observer: { answered: (fact) => facts.push(fact) },
+    observer: { answered: (answer) => input.push(answer) },
   });
   return {
-    facts,
+    input,
     warned,
     debugged,
-    results: () => facts.map(({ route, operation, result }) => `${route} ${operation} ${result}`),
+    results: () => input.map(({ route, operation, result }) => `${route} ${operation} ${result}`),
     post: (body: unknown, path = "/mutate/pods") =>
       post(app, path, typeof body === "string" ? body : JSON.stringify(body)),
     get: (target: string) => app.answer({ method: "GET", target, body: new Uint8Array() }),
@@ -65,7 +65,7 @@ function stage(mutators: readonly Mutator[]) {
 }
 
 Deno.test("admissionRoutes() answers with the mutators' patch and warnings", async () => {
-  const { post, results, facts } = stage([LABELS]);
+  const { post, results, input } = stage([LABELS]);
   const answer = await post(REVIEW);
   assert.equal(answer.status, 200);
   assert.equal(answer.type, "application/json");
@@ -73,7 +73,7 @@ Deno.test("admissionRoutes() answers with the mutators' patch and warnings", asy
   assert.deepEqual([response.uid, response.allowed, response.warnings], ["u1", true, ["seen"]]);
   assert.deepEqual(JSON.parse(atob(response.patch)), [{ op: "add", path: "/spec/a", value: 1 }]);
   assert.deepEqual(results(), ["/mutate/pods CREATE patched"]);
-  assert.ok(facts.every(({ tookMs }) => tookMs >= 0));
+  assert.ok(input.every(({ tookMs }) => tookMs >= 0));
 });
 
 Deno.test("admissionRoutes() lets pass what no mutator has to do with", async () => {
@@ -124,12 +124,12 @@ Deno.test("admissionRoutes() reads bodies of up to 3 MiB", async () => {
 });
 
 Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () => {
-  const { post, get, facts } = stage([LABELS]);
+  const { post, get, input } = stage([LABELS]);
   for (const path of ["/", "/mutate", "/mutate/pods/", "/mutate/podss", "constructor", "", "?"]) {
     assert.equal((await post(REVIEW, path)).status, 404, path);
   }
   assert.equal((await get("/mutate/pods")).status, 404);
-  assert.deepEqual(facts, []);
+  assert.deepEqual(input, []);
 });
 
 Deno.test("admissionRoutes() answers 500 without a message where the program has a fault", async () => {

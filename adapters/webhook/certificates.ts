@@ -112,7 +112,7 @@ async function signerOf(
 }
 
 /** The fields of a certificate. */
-export interface CertificateFacts extends Validity {
+export interface CertificateDetails extends Validity {
   /** DNS names that it is good for, not that of its subject. */
   readonly names: readonly string[];
   /** True when it may sign others. */
@@ -125,9 +125,9 @@ export interface CertificateReader {
    * The facts of a certificate; of the first one where others follow it. Throws a `TypeError` when the
    * text can't be read or the key is that of another one.
    */
-  readPair(pair: KeyedCertificate): CertificateFacts;
+  readPair(pair: KeyedCertificate): CertificateDetails;
   /** Each certificate of a bundle with its facts. Throws a `TypeError` when the text can't be read. */
-  readBundle(text: string): readonly (CertificateFacts & { readonly cert: string })[];
+  readBundle(text: string): readonly (CertificateDetails & { readonly cert: string })[];
   /** True if this authority has signed the other certificate. Throws as `readBundle` does. */
   signed(authority: string, cert: string): boolean;
 }
@@ -147,10 +147,10 @@ export function createCertificateReader(): CertificateReader {
       if (!first.checkPrivateKey(privateKey)) {
         throw new TypeError("Cannot use a certificate: the key belongs to another one");
       }
-      return factsOf(first);
+      return inputOf(first);
     },
     readBundle: (text) =>
-      certificatesOf(text).map((one) => ({ ...factsOf(one), cert: one.toString() })),
+      certificatesOf(text).map((one) => ({ ...inputOf(one), cert: one.toString() })),
     signed: (authority, cert) => firstOf(cert).verify(firstOf(authority).publicKey),
   };
 }
@@ -182,7 +182,7 @@ function reading<T>(what: string, read: () => T): T {
   }
 }
 
-function factsOf(certificate: X509Certificate): CertificateFacts {
+function inputOf(certificate: X509Certificate): CertificateDetails {
   // Platforms write all names as one text, in which a name with a comma passes for two.
   const extended = reading(
     "a certificate: the text is not X.509",

@@ -49,9 +49,9 @@ sceneTest("sentences of all commands", async (scene) => {
       "status 404": refused(404, "the server could not find the requested resource"),
       "status 503": refused(503, "busy"),
       "interrupted": async () => {
-        const look = () => Promise.resolve(wait);
+        const check = () => Promise.resolve(wait);
         const parts = { reader, clock, signal: AbortSignal.abort(), timeoutMs: 1000 };
-        return (await pollPod(pod.metadata, { ...parts, look })).message;
+        return (await pollPod(pod.metadata, { ...parts, check })).message;
       },
     },
     `\

@@ -5,7 +5,7 @@
  */
 import { stringify } from "yaml";
 import { alignedRows, asCell, type Cell } from "../terminal/aligned_rows.ts";
-import { cutText, type TerminalLook, textLines, textWidth } from "../terminal/terminal_text.ts";
+import { cutText, type TerminalStyle, textLines, textWidth } from "../terminal/terminal_text.ts";
 
 /** A form of output; `patch` of `recommend` alone. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "csv" | "markdown" | "patch";
@@ -86,10 +86,10 @@ export interface TextTable {
 }
 
 /** The table with its head, each line ended by a line feed. */
-export function textTable({ columns, rows }: TextTable, look: TerminalLook = {}): string {
+export function textTable({ columns, rows }: TextTable, style: TerminalStyle = {}): string {
   const head = columns.map(({ head }): Cell => ({ text: head, how: "bold" }));
   const left = columns.flatMap(({ align = "left" }, column) => align === "left" ? [column] : []);
-  return textLines(alignedRows([head, ...rows], { gap: "   ", left, look }));
+  return textLines(alignedRows([head, ...rows], { gap: "   ", left, style }));
 }
 
 /** A column of a table with a line for each row. */
@@ -112,18 +112,18 @@ export interface RowTable<Row> {
 }
 
 /** The table with as many columns as the width of the terminal has room for. */
-export function fittedTable<Row>({ rows, columns }: RowTable<Row>, look: TerminalLook): string {
-  const { columns: width = Infinity } = look;
+export function fittedTable<Row>({ rows, columns }: RowTable<Row>, style: TerminalStyle): string {
+  const { columns: width = Infinity } = style;
   for (let most = Math.max(...columns.map(({ luxury = 0 }) => luxury));; most--) {
     const shown = columns.filter(({ luxury = 0 }) => luxury <= most);
     const cells = rows.map((row) => shown.map(({ cell }) => asCell(cell(row))));
     const table = { columns: shown, rows: cells };
     const excess = Math.max(...textTable(table).split("\n").map(textWidth)) - width;
-    if (excess <= 0 || most === 0) return textTable(table, look);
+    if (excess <= 0 || most === 0) return textTable(table, style);
     const { luxury, shortest = Infinity } = shown.at(-1) ?? {};
     const room = Math.max(...cells.map((one) => textWidth(one.at(-1)?.text ?? ""))) - excess;
     if (luxury === most && room >= shortest) {
-      return textTable({ columns: shown, rows: cells.map((one) => lastCut(one, room)) }, look);
+      return textTable({ columns: shown, rows: cells.map((one) => lastCut(one, room)) }, style);
     }
   }
 }

@@ -31,7 +31,7 @@ export interface PollParts {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Looks and, where needed, writes. An `ApiError` that it throws is sorted here. */
-  readonly look: (pod: Pod) => Promise<PollEnd>;
+  readonly check: (pod: Pod) => Promise<PollEnd>;
 }
 
 /** A kubelet needs 0.2 to 0.4 s for a resize; asking four times a second loses little of it. */
@@ -42,7 +42,7 @@ const BUSY_MS = 1000;
 /** Polls the pod with this name and UID. */
 export async function pollPod(
   { uid, ...name }: PodName & { readonly uid: string },
-  { reader, clock, signal, timeoutMs, look }: PollParts,
+  { reader, clock, signal, timeoutMs, check }: PollParts,
 ): Promise<PollEnd> {
   const deadline = clock.monotonic() + timeoutMs;
   let last: PollEnd = { reason: "ResizeInProgress", message: "nothing was tried yet" };
@@ -51,7 +51,7 @@ export async function pollPod(
     try {
       const pod = await reader.pod(name);
       if (pod === undefined || pod.metadata.uid !== uid) return gone(name);
-      last = await look(pod);
+      last = await check(pod);
       if (!WAITS.has(last.reason)) return last;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

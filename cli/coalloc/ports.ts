@@ -5,9 +5,9 @@
  * @module
  */
 import type { PrometheusRangeQueries } from "../../adapters/prometheus/range_queries.ts";
-import type { ScopeFacts } from "../../shared/view/explanation.ts";
+import type { ScopeInput } from "../../shared/view/explanation.ts";
 import type { Impersonation } from "../../adapters/kube/client/connection.ts";
-import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
+import type { PodInput } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -18,7 +18,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 import type { Tunnel } from "../../adapters/kube/client/port_tunnel.ts";
-import type { TerminalLook } from "../terminal/terminal_text.ts";
+import type { TerminalStyle } from "../terminal/terminal_text.ts";
 import type { DiagnosisReader } from "./kube/snapshot.ts";
 import type { OutputFormat } from "./output.ts";
 
@@ -40,9 +40,9 @@ export interface ClusterReader {
   /** CPU limits of the template that the pod was made from, millicores by container name. */
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
   /** The facts that decide, beside pod and namespace, whether the pod takes part. */
-  scopeFacts(pod: Pod): Promise<ScopeFacts>;
+  scopeInput(pod: Pod): Promise<ScopeInput>;
   /** Bounds of the namespace's limits, and the pod's node; nothing where the user may not read it. */
-  limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
+  limitInput(pod: Pod): Promise<Omit<PodInput, "pod">>;
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
   controllerIsAlive(): Promise<boolean>;
@@ -191,7 +191,7 @@ export interface CommandContext {
   /** Labels of the pods or workloads, which the API server evaluates. */
   readonly selector?: string;
   readonly output: OutputFormat;
-  readonly look: TerminalLook;
+  readonly style: TerminalStyle;
 }
 
 /** Something a command can't do, in a sentence for the user; the program then ends with code 1. */

@@ -11,7 +11,7 @@ import { defined } from "../../shared/defined.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
   printableText,
-  type TerminalLook,
+  type TerminalStyle,
   textLines,
   wantsColor,
 } from "../terminal/terminal_text.ts";
@@ -80,7 +80,7 @@ async function run(call: Call, world: CommandWorld): Promise<number> {
 
 /** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
 async function simulate(flags: Call["flags"], world: CommandWorld): Promise<number> {
-  const context = { world, look: lookOf(flags as unknown as GlobalFlags, world) };
+  const context = { world, style: styleOf(flags as unknown as GlobalFlags, world) };
   if (asksForPolicy(flags)) {
     const request = policyRequest(flags);
     if (typeof request === "string") throw new UsageProblem(request);
@@ -108,11 +108,11 @@ async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<Comma
       : { all: false, name: namespace ?? cluster.defaultNamespace },
     ...defined({ selector: flags.selector }),
     output,
-    look: lookOf(flags, world),
+    style: styleOf(flags, world),
   };
 }
 
-function lookOf({ color }: GlobalFlags, world: CoallocWorld): TerminalLook {
+function styleOf({ color }: GlobalFlags, world: CoallocWorld): TerminalStyle {
   const { outIsTerminal: isTerminal, noColor } = world;
   // Output other than a terminal has no width: its reader cuts the lines.
   const width = isTerminal ? { columns: world.size().columns } : {};

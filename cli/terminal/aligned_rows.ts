@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook, textWidth } from "./terminal_text.ts";
+import { type Paint, paint, type TerminalStyle, textWidth } from "./terminal_text.ts";
 
 /** A cell: its characters, and how they are set apart. */
 export interface Cell {
@@ -17,13 +17,13 @@ export interface RowLayout {
   /** Columns that begin at their left; the others end at their right. */
   readonly left: readonly number[];
   /** @default no colours */
-  readonly look?: TerminalLook;
+  readonly style?: TerminalStyle;
 }
 
 /** Lines with columns as wide as the widest cell. Only a cell's own characters are painted. */
 export function alignedRows(
   rows: readonly (readonly (Cell | string)[])[],
-  { gap, left, look = {} }: RowLayout,
+  { gap, left, style = {} }: RowLayout,
 ): string[] {
   const cells = rows.map((row) => row.map((one): Cell => asCell(one)));
   const widths = Array.from(
@@ -34,7 +34,7 @@ export function alignedRows(
     widths.map((width, column) => {
       const { text, how } = row[column] ?? { text: "" };
       const space = " ".repeat(width - textWidth(text));
-      const painted = paint(text, how, look);
+      const painted = paint(text, how, style);
       return left.includes(column) ? painted + space : space + painted;
     }).join(gap).trimEnd()
   );

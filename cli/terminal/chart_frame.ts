@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TerminalLook } from "./terminal_text.ts";
+import type { TerminalStyle } from "./terminal_text.ts";
 
 /** Width of the scale at the left. */
 const SCALE = 7;
@@ -11,7 +11,7 @@ const SCALE = 7;
 const MOST_COLUMNS = 100;
 
 /** Character columns of a chart. */
-export function plotWidth({ columns = 80 }: TerminalLook): number {
+export function plotWidth({ columns = 80 }: TerminalStyle): number {
   return Math.max(20, Math.min(MOST_COLUMNS, columns - SCALE - 1));
 }
 

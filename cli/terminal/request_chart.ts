@@ -4,7 +4,7 @@
  * @module
  */
 import { blockLines, chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
-import { paint, type TerminalLook } from "./terminal_text.ts";
+import { paint, type TerminalStyle } from "./terminal_text.ts";
 
 /** A stretch of samples under one request. */
 export interface RequestStretch {
@@ -38,9 +38,9 @@ interface ChartColumn {
  * The largest usage in each column, filled, and the request at its end, a line. A mean would hide where
  * a request is short, so a column in which usage passed the request is set apart at the axis.
  */
-export function requestChart(chart: RequestChart, look: TerminalLook = {}): string {
+export function requestChart(chart: RequestChart, style: TerminalStyle = {}): string {
   const { title, stretches, text } = chart;
-  const width = plotWidth(look);
+  const width = plotWidth(style);
   const [first, last] = [stretches[0], stretches.at(-1)];
   if (first === undefined || last === undefined) return "Nothing was judged: nothing to draw.\n";
   const endMs = Math.max(last.fromMs, last.atMs.at(-1) ?? 0);
@@ -54,20 +54,22 @@ export function requestChart(chart: RequestChart, look: TerminalLook = {}): stri
   const lines = filled.map((blocks, line) => {
     const cells = [...blocks].map((block, index) => {
       const column = columns[index];
-      if (column !== undefined && row(column.request) === line) return paint(REQUEST, "blue", look);
-      return block === " " ? block : paint(block, column?.short ? "red" : "green", look);
+      if (column !== undefined && row(column.request) === line) {
+        return paint(REQUEST, "blue", style);
+      }
+      return block === " " ? block : paint(block, column?.short ? "red" : "green", style);
     });
     return scaleLabel(line % 2 === 0 ? text((ROWS - line) / ROWS * top) : "") + cells.join("");
   });
   const days = (endMs - first.fromMs) / DAY_MS;
   return chartText([
-    paint(title, "bold", look),
-    `${paint(REQUEST, "blue", look)} request   ${
-      paint("█", "green", look)
+    paint(title, "bold", style),
+    `${paint(REQUEST, "blue", style)} request   ${
+      paint("█", "green", style)
     } largest usage   ! short`,
     ...lines,
     scaleLabel("") +
-    columns.map((column) => column?.short ? paint("!", "red", look) : " ").join(""),
+    columns.map((column) => column?.short ? paint("!", "red", style) : " ").join(""),
     ...chartAxis(width, { start: "0 d", middle: formatDays(days / 2), end: formatDays(days) }),
   ]);
 }

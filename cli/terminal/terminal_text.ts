@@ -12,7 +12,7 @@ const PAINTS = ["bold", "dim", "red", "green", "yellow", "blue", "cyan"] as cons
 export type Paint = typeof PAINTS[number];
 
 /** How a terminal shows text. */
-export interface TerminalLook {
+export interface TerminalStyle {
   /** Characters in a line. @default {80} */
   readonly columns?: number;
   /** Whether escape sequences may set text apart. @default {false} */
@@ -23,7 +23,7 @@ export interface TerminalLook {
 export function paint(
   text: string,
   how: Paint | undefined,
-  { color = false }: TerminalLook,
+  { color = false }: TerminalStyle,
 ): string {
   if (!color || how === undefined || text === "") return text;
   return styleText(how, text, { validateStream: false });

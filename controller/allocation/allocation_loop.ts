@@ -15,17 +15,17 @@ import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue
 import { createMetricWatch, type MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../../shared/instant_queries.ts";
 import {
-  keptFacts,
-  nodeFacts,
-  quotaFacts,
+  keptInput,
+  nodeInput,
+  quotaInput,
   relevantVersions,
-  workloadFacts,
+  workloadInput,
 } from "./watches/relevant_changes.ts";
 import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
 import { type Caches, copiesInSync, podsOnNode } from "../caches.ts";
-import { FairQueue } from "./pace/fair_queue.ts";
-import { createNodeWrites } from "./pace/node_writes.ts";
-import { createPendingDecreases } from "./pace/resize_turns.ts";
+import { FairQueue } from "./queues/fair_queue.ts";
+import { createNodeWrites } from "./queues/node_writes.ts";
+import { createPendingDecreases } from "./queues/resize_queue.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { podKeyOf } from "./pod_snapshot.ts";
 import type { EventSink } from "../../shared/api/ports.ts";
@@ -62,8 +62,8 @@ export async function runAllocationLoop(
   const { caches, clock, log, onConfigChange } = parts;
   const queue = createWorkQueue(clock);
   const decreases = createPendingDecreases(queue.add);
-  const turns = createTurns(parts, { queue, signal });
-  const watches = createWatches(parts, { queue, turns: turns.turns });
+  const resizeQueue = createQueues(parts, { queue, signal });
+  const watches = createWatches(parts, { queue, resizeQueue: resizeQueue.resizeQueue });
   const quotaRooms = createQuotaRooms({
     ...parts,
     bidsOf: createQuotaBids(parts),
@@ -71,7 +71,7 @@ export async function runAllocationLoop(
   });
   const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
-    ...{ ...parts, ...turns, quotaRooms, events, decreases },
+    ...{ ...parts, ...resizeQueue, quotaRooms, events, decreases },
     backoff: createBackoff(),
     isSilent: watches.agents.isSilent,
     metricOf: watches.metrics.of,
@@ -112,14 +112,14 @@ export async function runAllocationLoop(
 }
 
 /** The queues of pods that wait for a limited number of writes a second. */
-function createTurns(
+function createQueues(
   { clock, config }: AllocationLoopParts,
   { queue, signal }: { readonly queue: WorkQueue; readonly signal: AbortSignal },
-): Pick<ReconcilerParts, "turns" | "newAllocations" | "nodeWrites"> {
+): Pick<ReconcilerParts, "resizeQueue" | "newAllocations" | "nodeWrites"> {
   const waking = { clock, wake: queue.add, signal };
   const { maxResizesPerSecond, maxNewAllocationsPerSecond } = config;
   return {
-    turns: new FairQueue({ ...waking, perSecond: maxResizesPerSecond }),
+    resizeQueue: new FairQueue({ ...waking, perSecond: maxResizesPerSecond }),
     newAllocations: new FairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
     nodeWrites: createNodeWrites({ ...waking, perSecond: NODE_WRITES_PER_SECOND }),
   };
@@ -128,9 +128,9 @@ function createTurns(
 /** Watches agents' Leases and pods' metrics, and adds the pods that a change concerns. */
 function createWatches(
   parts: AllocationLoopParts,
-  { queue, turns }: {
+  { queue, resizeQueue }: {
     readonly queue: WorkQueue;
-    readonly turns: FairQueue;
+    readonly resizeQueue: FairQueue;
   },
 ): { readonly agents: AgentWatch; readonly metrics: MetricWatch } {
   const { caches, clock, config, observer = {} } = parts;
@@ -140,7 +140,7 @@ function createWatches(
     observe(verdict) {
       observer.agents?.(verdict);
       observer.queue?.(queue.depth, queue.delayed);
-      observer.resizeQueue?.(turns);
+      observer.resizeQueue?.(resizeQueue);
     },
   });
   const metrics = createMetricWatch({
@@ -202,28 +202,28 @@ function subscribeQueue(
   /** Calls `changed` with the key and its `relevantVersions()`. */
   const watch = <T extends ApiObject>(
     copy: Informer<T>,
-    factsOf: (object: T) => unknown,
+    inputOf: (object: T) => unknown,
     changed: (key: string, versions: readonly T[]) => void,
   ): () => void =>
     copy.subscribe((key, before) =>
-      changed(key, relevantVersions([before, copy.get(key)], factsOf))
+      changed(key, relevantVersions([before, copy.get(key)], inputOf))
     );
   const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void =>
-    watch(copy, workloadFacts, (_key, [one]) => {
+    watch(copy, workloadInput, (_key, [one]) => {
       if (one === undefined) return;
       addPodsOfWorkload(one.metadata.namespace, { kind, name: one.metadata.name });
     });
   const targets = <T extends ApiObject & { readonly target: WorkloadRef }>(
     copy: Informer<T>,
   ): () => void =>
-    watch(copy, keptFacts, (key, versions) => {
+    watch(copy, keptInput, (key, versions) => {
       for (const { target } of versions) addPodsOfWorkload(namespaceOf(key), target);
     });
   return [
     caches.pods.subscribe((key) => queue.add(key)),
     caches.allocations.subscribe(addPodOf),
     caches.namespaces.subscribe(addPodsOf),
-    watch(caches.nodes, nodeFacts, (nodeName, { length }) => {
+    watch(caches.nodes, nodeInput, (nodeName, { length }) => {
       if (length > 0) addPodsOn(nodeName, { caches, queue });
     }),
     caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
@@ -232,7 +232,7 @@ function subscribeQueue(
     workloads("DaemonSet", caches.daemonSets),
     targets(caches.horizontalPodAutoscalers),
     targets(caches.verticalPodAutoscalers),
-    watch(caches.resourceQuotas, quotaFacts, (key, { length }) => {
+    watch(caches.resourceQuotas, quotaInput, (key, { length }) => {
       const namespace = namespaceOf(key);
       if (length > 0) return addPodsOf(namespace);
       // A change of its use concerns the pods that the quota holds; the others are due now and then.

@@ -17,7 +17,7 @@ import {
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences, type SentenceRow } from "../../tests/fixtures/assert_sentences.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../tests/fixtures/market/bid_facts.ts";
+import { bidInput, INPUT_NOW_MS } from "../../tests/fixtures/market/bid_input.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
@@ -43,9 +43,9 @@ interface Change extends Partial<Omit<BoundsInput, "pod">> {
 function draft({ container = {}, annotations = {}, pod = {}, ...change }: Change) {
   const running = sampleContainer({ containerID: "containerd://app", ...container });
   const sample = samplePod("web", { containers: [running] });
-  const facts = bidFacts({ ...sample, metadata: { ...sample.metadata, annotations } });
+  const input = bidInput({ ...sample, metadata: { ...sample.metadata, annotations } });
   return boundsOf({
-    ...{ ...facts, pod: { ...facts.pod, ...pod }, namespace: ALLOWING },
+    ...{ ...input, pod: { ...input.pod, ...pod }, namespace: ALLOWING },
     config: { burstFactor: 4, leastCeiling: 0, priorityMultipliers: [] },
     originalLimits: new Map([["app", 200]]),
     ...change,
@@ -64,7 +64,7 @@ const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = 
   ["NodeDraining", node({ draining: true }), "node-1 is being drained"],
   [
     "NodeCordoned",
-    node({ cordonedAtMs: FACTS_NOW_MS }),
+    node({ cordonedAtMs: INPUT_NOW_MS }),
     "node-1 was cordoned less than 10 min ago",
   ],
   ["UnreadableBound", { unreadable: ["LimitRange mem: so"] }, "LimitRange mem: so"],
@@ -76,7 +76,7 @@ const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = 
   ["PodNotReady", { pod: { ready: false } }, "the pod is not Ready"],
   [
     "RecentRestart",
-    { container: { restartedAtMs: FACTS_NOW_MS } },
+    { container: { restartedAtMs: INPUT_NOW_MS } },
     "app restarted less than 5 min ago",
   ],
   ["CrashLoopBackOff", { container: { crashLooping: true } }, "app crashes again and again"],
@@ -89,7 +89,7 @@ const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = 
   ["HPADamped", { autoscalers }, "HPA web-hpa scales the workload on CPU"],
   [
     "HPAScaled",
-    { autoscalers: [sampleHPA({ lastScaleMs: FACTS_NOW_MS })] },
+    { autoscalers: [sampleHPA({ lastScaleMs: INPUT_NOW_MS })] },
     "HPA web-hpa scaled the workload; its window is 300 s",
   ],
   [
@@ -108,7 +108,7 @@ const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = 
   ],
   [
     "StartupBoost",
-    { annotations: { [STARTUP_BOOST]: "2x,30s" }, pod: { readySinceMs: FACTS_NOW_MS } },
+    { annotations: { [STARTUP_BOOST]: "2x,30s" }, pod: { readySinceMs: INPUT_NOW_MS } },
     "ceilings × 2 until 30 s after the pod is Ready",
   ],
   ["BurstFactor", {}, "app at most 800m: original limit × 4"],
@@ -149,8 +149,8 @@ function ignored(annotations: Texts, namespace = namespaceOf({})): string {
 /** Warnings of keys that are not read where they are set, or not as switches. */
 function unread(annotations: Texts, change: Partial<BoundsInput> = {}): string {
   const pod = samplePod("web");
-  const facts = bidFacts({ ...pod, metadata: { ...pod.metadata, annotations } });
-  return switchWarnings({ ...facts, ...change }).map(({ message }) => message).join("\n");
+  const input = bidInput({ ...pod, metadata: { ...pod.metadata, annotations } });
+  return switchWarnings({ ...input, ...change }).map(({ message }) => message).join("\n");
 }
 
 pure("sentences on labels and annotations that don't count", () =>
@@ -251,7 +251,7 @@ pure("sentences of allocations' events and logs", () =>
       "rate",
       () =>
         bottleneckEvent({ namespace: undefined }, {
-          ...{ turns: { waiting: 2100 }, config: { maxResizesPerSecond: 50 } },
+          ...{ resizeQueue: { waiting: 2100 }, config: { maxResizesPerSecond: 50 } },
         }).message,
       "RateLimited: 2100 resizes wait, more than controller.maxResizesPerSecond, 50, lets through " +
       "soon: the most urgent go first, and small decreases are put off",

@@ -8,14 +8,14 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
-import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
+import type { ClaimInput, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
 import { desiredLimits, originalValues } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
 import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
-import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
+import { marketCause, type ResizeRequest } from "./queues/resize_queue.ts";
 import type { RecordedPod } from "./pod_snapshot.ts";
 import type { QuotaBooking } from "./quotas/quota_ledger.ts";
 
@@ -46,16 +46,16 @@ export const AGENT_SILENT: OutOfScope = {
 
 /** Decides what is due for the limits of a pod with a record. Pure. */
 export function decideLimits(
-  facts: ClaimFacts,
+  input: ClaimInput,
   { restoring, config }: Pick<LimitsPlan, "restoring"> & {
     readonly config: Pick<MarketConfig, "dryRun" | "resizeServed">;
   },
 ): LimitsPlan {
-  const { pod, allocation: { spec, status } } = facts;
+  const { pod, allocation: { spec, status } } = input;
   const [chain, limits] = restoring === undefined
     ? [MARKET_CHAIN, desiredLimits(spec)]
     : [RESTORE_CHAIN, originalValues(status?.originalLimits)];
-  const decision = decide(chain, facts, { limits });
+  const decision = decide(chain, input, { limits });
   if (restoring !== undefined && decision.reason === "Applied") {
     const message = restoredMessage(restoring);
     return { restoring, decision: { ...decision, reason: "Restored", message } };
@@ -92,7 +92,7 @@ function insteadOf(
 export interface LimitsActions extends ResizeContext {
   readonly snapshot: Pick<RecordedPod, "pod" | "allocation">;
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
-  readonly takeTurn: (request: ResizeRequest) => number;
+  readonly askQueue: (request: ResizeRequest) => number;
   /** Books a change of the pod's total with the quotas that bind it, millicores. */
   readonly book?: ((change: number) => QuotaBooking) | undefined;
 }
@@ -107,7 +107,7 @@ export async function applyLimits(
 ): Promise<LimitsOutcome> {
   if (request === undefined) return { restoring, decision };
   const { pod, allocation } = actions.snapshot;
-  const waitMs = actions.takeTurn(request);
+  const waitMs = actions.askQueue(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
   if (instead !== undefined) return { restoring, decision: instead };
   const settle = actions.book?.(request.net);

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { NO_RESOURCES, type Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import type { ClaimFacts } from "../../shared/resize/inputs/resize_input.ts";
+import type { ClaimInput } from "../../shared/resize/inputs/resize_input.ts";
 import { originalValues, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import {
   sampleAllocation,
@@ -12,7 +12,7 @@ import {
   sampleGuaranteed,
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
-import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
+import { quietSnapshot } from "../../tests/fixtures/market/bid_input.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { MarketConfig } from "../config.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
@@ -31,7 +31,7 @@ const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
 interface Choice
   extends
-    Partial<Omit<ClaimFacts, "pod" | "allocation">>,
+    Partial<Omit<ClaimInput, "pod" | "allocation">>,
     Partial<Pick<MarketConfig, "dryRun" | "resizeServed">>,
     Pick<LimitsPlan, "restoring"> {
   /** How long the pod waits for its turn, ms. @default {0} */
@@ -69,8 +69,8 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
   };
   const steps: string[] = [];
   const snapshot = { ...quietSnapshot(pod), allocation };
-  const { dryRun = false, resizeServed = true, restoring, ...facts } = choice;
-  const plan = decideLimits({ ...snapshot, ...facts }, {
+  const { dryRun = false, resizeServed = true, restoring, ...input } = choice;
+  const plan = decideLimits({ ...snapshot, ...input }, {
     config: { dryRun, resizeServed },
     restoring,
   });
@@ -88,7 +88,7 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
       steps.push(`booked ${change}`);
       return (taken, version) => void steps.push(`settled ${taken} ${version ?? ""}`.trim());
     },
-    takeTurn({ restoring, reason, net, total }) {
+    askQueue({ restoring, reason, net, total }) {
       steps.push(`turn ${restoring ? "restore " : ""}${reason} ${net} of ${total}`);
       return turnInMs;
     },

@@ -6,11 +6,11 @@
 import type { ApiObject } from "../../shared/api/object.ts";
 import type { EventSubject } from "../../shared/api/ports.ts";
 import { defined } from "../../shared/defined.ts";
-import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
+import type { MetricOutcome } from "../metrics_demand/metric_answer.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
-import type { FairQueue } from "./pace/fair_queue.ts";
+import type { FairQueue } from "./queues/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
 /** The object as events name it. */

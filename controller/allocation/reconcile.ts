@@ -12,7 +12,7 @@ import { isFinished } from "../../shared/api/pod.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
-import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
+import type { ClaimInput, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { isLive } from "../../shared/resize/scope.ts";
@@ -29,9 +29,9 @@ import {
   type LimitsOutcome,
   type LimitsPlan,
 } from "./limits.ts";
-import { createAPIBackoff } from "./pace/api_backoff.ts";
-import { takeTurn } from "./pace/node_writes.ts";
-import { turnWaitMs } from "./pace/resize_turns.ts";
+import { createAPIBackoff } from "./queues/api_backoff.ts";
+import { askQueue } from "./queues/node_writes.ts";
+import { queueWaitMs } from "./queues/resize_queue.ts";
 import {
   createPodMemories,
   isReleased,
@@ -69,7 +69,9 @@ export function createReconciler(
   const apiBackoff = createAPIBackoff(parts);
   const memories = createPodMemories((podKey, uid) => {
     for (const one of [parts.backoff, conflicts, apiBackoff]) one.reset(podKey);
-    for (const queue of [parts.turns, ...Object.values(parts.nodeWrites)]) queue.leave(podKey);
+    for (const queue of [parts.resizeQueue, ...Object.values(parts.nodeWrites)]) {
+      queue.leave(podKey);
+    }
     parts.decreases.settle(podKey);
     parts.events.forget(uid);
   });
@@ -216,10 +218,10 @@ async function publish(
   context: ReconcileContext,
 ): Promise<Outcome | undefined> {
   const { store, nodeWrites, clock, log } = context;
-  const isTurn = takeTurn(nodeWrites, { podKey, crowd });
+  const isGranted = askQueue(nodeWrites, { podKey, crowd });
   if (write === "nothing") return undefined;
   if (write === "messages" && !mayRepublish(memory, clock.monotonic())) return undefined;
-  if (!isTurn) return undefined;
+  if (!isGranted) return undefined;
   const status = { ...allocation.status, ...originals, bounds };
   try {
     const stored = await store.writeStatus({ ...allocation, status });
@@ -252,7 +254,7 @@ function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsSt
   if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
   const restoring = restoreCause(snapshot);
-  const plan = decideLimits(claimFacts(snapshot, { config, restoring }), { config, restoring });
+  const plan = decideLimits(claimInput(snapshot, { config, restoring }), { config, restoring });
   const isOver = plan.decision.reason === "Restored" && snapshot.scope !== undefined;
   return { due: isOver ? "release" : "limits", ...plan };
 }
@@ -268,10 +270,10 @@ function restoreCause(
 }
 
 /** The input of the checks: the snapshot, with the values of memory, quotas and settings now. */
-function claimFacts(
+function claimInput(
   snapshot: ReconcileSnapshot,
   { config, restoring }: Pick<LimitsPlan, "restoring"> & { readonly config: MarketConfig },
-): ClaimFacts {
+): ClaimInput {
   const { memory, nowMs } = snapshot;
   return {
     ...snapshot,
@@ -289,15 +291,15 @@ async function actOnLimits(
   context: ReconcileContext,
 ): Promise<Outcome> {
   const { podKey, pod, allocation, memory, scope, nowMs, quota } = snapshot;
-  const { clock, turns, store, backoff } = context;
+  const { clock, resizeQueue, store, backoff } = context;
   if (plan.due === "wait") return { is: "done", result: { requeueAfterMs: plan.ms } };
-  if (plan.request === undefined) turns.leave(podKey);
+  if (plan.request === undefined) resizeQueue.leave(podKey);
   const outcome = await applyLimits(plan, {
     ...context,
     snapshot,
     book: quota?.book,
-    takeTurn: (request) =>
-      turnWaitMs(context, { ...request, podKey, nodeName: pod.nodeName, nowMs }),
+    askQueue: (request) =>
+      queueWaitMs(context, { ...request, podKey, nodeName: pod.nodeName, nowMs }),
   });
   const { patched, refusal } = outcome;
   if (patched !== undefined || refusal !== undefined) {

@@ -19,10 +19,10 @@ import { nodeCeiling } from "./bounds/namespace_bounds.ts";
 import type { BoundsSources } from "./bounds/publish_bounds.ts";
 import type { EventGate } from "./events/event_gate.ts";
 import { findOriginals, type FoundOriginals } from "./original_limits.ts";
-import type { APIBackoff } from "./pace/api_backoff.ts";
-import type { FairQueue } from "./pace/fair_queue.ts";
-import type { NodeWrites } from "./pace/node_writes.ts";
-import type { PendingDecreases } from "./pace/resize_turns.ts";
+import type { APIBackoff } from "./queues/api_backoff.ts";
+import type { FairQueue } from "./queues/fair_queue.ts";
+import type { NodeWrites } from "./queues/node_writes.ts";
+import type { PendingDecreases } from "./queues/resize_queue.ts";
 import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
 import type { RecordedPod } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
@@ -49,7 +49,7 @@ export interface ReconcilerParts extends MarketParts {
   /** Waits after refusals, per pod. */
   readonly backoff: Backoff;
   /** All resizes; held when the server is busy. */
-  readonly turns: FairQueue;
+  readonly resizeQueue: FairQueue;
   /** Raises wait for them. */
   readonly decreases: PendingDecreases;
   readonly newAllocations: FairQueue;

@@ -161,7 +161,7 @@ async function reportHeld(
   else if (!agentAway.take({ podKey })) return again;
   const status = await writeStatus(decision, snapshot, context);
   if (status === undefined) return again;
-  const event = reason === "RateLimited" && context.turns.isBottleneck
+  const event = reason === "RateLimited" && context.resizeQueue.isBottleneck
     ? bottleneckEvent(snapshot, context)
     : statusEvent(allocation, { decision, status });
   if (event !== undefined) emitOn(pod, event, context);

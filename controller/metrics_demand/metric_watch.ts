@@ -19,11 +19,11 @@ import {
   demandSource,
   hasMoved,
   isFault,
-  type MetricFact,
+  type MetricAnswer,
   type MetricOutcome,
   type NoDemand,
   publishedParts,
-} from "./metric_fact.ts";
+} from "./metric_answer.ts";
 import {
   answerLifeMs,
   type MetricQuestion,
@@ -54,7 +54,7 @@ export interface MetricWatch {
    * The demand of a pod by its query; undefined where the pod names none, or no answer has come yet. A
    * new query is sent soon.
    */
-  of(pod: Pod, allocation: PodAllocation): MetricFact | undefined;
+  of(pod: Pod, allocation: PodAllocation): MetricAnswer | undefined;
   /** Begins a round now: settings may have changed. */
   wake(): void;
   /** Sends queries until `signal` is aborted. */
@@ -109,7 +109,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
     pause: new AbortController(),
   };
   return {
-    of: (pod, allocation) => factOf(state, pod, allocation),
+    of: (pod, allocation) => metricAnswerOf(state, pod, allocation),
     wake: () => state.pause.abort(),
     run: (signal) => runRounds(state, signal),
   };
@@ -235,7 +235,11 @@ function keyOf({ server, query }: MetricQuestion): string {
 }
 
 /** The demand of a pod now. A demand from before this process began counts for one life of an answer. */
-function factOf(state: WatchState, pod: Pod, allocation: PodAllocation): MetricFact | undefined {
+function metricAnswerOf(
+  state: WatchState,
+  pod: Pod,
+  allocation: PodAllocation,
+): MetricAnswer | undefined {
   const { config, answers, clock, pause } = state;
   const question = metricQuestion(pod, config.metrics);
   if (question === undefined) return undefined;

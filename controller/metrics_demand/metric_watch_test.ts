@@ -15,7 +15,7 @@ import {
   isFault,
   type MetricOutcome,
   publishedParts,
-} from "./metric_fact.ts";
+} from "./metric_answer.ts";
 import type { MetricsConfig } from "./metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, createMetricWatch } from "./metric_watch.ts";

@@ -11,7 +11,7 @@ import {
   applyFailure,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { RightsizingSnapshot } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { AllocationStore } from "../../shared/api/ports.ts";
@@ -64,13 +64,13 @@ export interface Applied {
  * are.
  */
 export async function applyDecision(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   { method, wanted }: ApplyDecision,
   { pods, appliers }: { readonly pods: ReadonlyMap<string, Pod>; readonly appliers: Appliers },
 ): Promise<Applied> {
-  const { inForce, ...plan } = inPlacePlan(facts, wanted);
+  const { inForce, ...plan } = inPlacePlan(snapshot, wanted);
   if (method === "Recreate") {
-    const refusal = await writeTemplate(facts, wanted, appliers);
+    const refusal = await writeTemplate(snapshot, wanted, appliers);
     return refusal === undefined
       ? { inForce, behind: [] }
       : { failure: applyFailure(refusal), behind: [] };
@@ -122,7 +122,7 @@ async function resizePods(
 
 /** The template's containers once the decision is applied: what was adopted was adopted on them. */
 export function templateAfter(
-  { workload: { template: { containers } } }: Pick<RightsizingFacts, "workload">,
+  { workload: { template: { containers } } }: Pick<RightsizingSnapshot, "workload">,
   { method, wanted }: ApplyDecision,
 ): readonly PodContainer[] {
   return method === "InPlace" ? containers : containersWith(containers, wanted);
@@ -130,7 +130,7 @@ export function templateAfter(
 
 /** Writes the template, and returns the server's refusal. */
 async function writeTemplate(
-  { workload, policy }: RightsizingFacts,
+  { workload, policy }: RightsizingSnapshot,
   wanted: WantedResources,
   { workloads, audit, templatePatched }: Appliers,
 ): Promise<ApiError | undefined> {

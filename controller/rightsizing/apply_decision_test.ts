@@ -12,13 +12,13 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
-  type FactsChoice,
   MI,
   NOW_MS,
-  rightsizingFacts,
+  rightsizingSnapshot,
+  type SnapshotChoice,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
 import type { UsageAnswer } from "./ports.ts";
 import { learnUsage, silentSource } from "./reconcile_workload.ts";
@@ -43,7 +43,7 @@ function decisionFor(method: ApplyDecision["method"], limit?: number): ApplyDeci
 const IN_PLACE = decisionFor("InPlace");
 const RECREATE = decisionFor("Recreate");
 
-interface ApplyChoice extends FactsChoice {
+interface ApplyChoice extends SnapshotChoice {
   readonly refusals?: Readonly<Record<string, ApiError>>;
   /** Limit of the pods as they are; the user's own where absent. */
   readonly marketLimit?: number;
@@ -53,17 +53,17 @@ async function applied(
   decision: ApplyDecision,
   { refusals = {}, marketLimit, ...choice }: ApplyChoice = {},
 ) {
-  const facts = rightsizingFacts(choice);
+  const snapshot = rightsizingSnapshot(choice);
   const appliers = recordedAppliers();
   for (const [what, refusal] of Object.entries(refusals)) appliers.refusals.set(what, refusal);
   const containers = [templateContainer({ limits: { cpu: marketLimit ?? NaN } })];
   const pods = new Map(
-    facts.pods.map((pod) => [
+    snapshot.pods.map((pod) => [
       pod.metadata.uid,
       marketLimit === undefined ? pod : { ...pod, containers },
     ]),
   );
-  const { inForce, failure, behind } = await applyDecision(facts, decision, { pods, appliers });
+  const { inForce, failure, behind } = await applyDecision(snapshot, decision, { pods, appliers });
   const { asked, audit } = appliers;
   return { asked, audited: audit.changes, cpu: inForce?.get("app")?.requests.cpu, failure, behind };
 }
@@ -150,7 +150,7 @@ pure("applyDecision() counts server-side applies of templates by the answer", as
   const recreate = (failure?: Error, useServerSideApply = true): Promise<Applied> => {
     const { workloads, ...appliers } = recordedAppliers();
     const writer = failure && { recreate: () => Promise.reject(failure) };
-    return applyDecision(rightsizingFacts({ strategy: { useServerSideApply } }), RECREATE, {
+    return applyDecision(rightsizingSnapshot({ strategy: { useServerSideApply } }), RECREATE, {
       pods: new Map(),
       appliers: {
         ...appliers,
@@ -171,8 +171,8 @@ pure("applyDecision() counts server-side applies of templates by the answer", as
 pure("applyDecision() throws errors that the server did not answer", async () => {
   const resizer = { resize: () => Promise.reject(new TypeError("Cannot send it")) };
   const appliers = { ...recordedAppliers(), resizer };
-  const facts = rightsizingFacts();
-  await assert.rejects(applyDecision(facts, IN_PLACE, { pods: new Map(), appliers }), TypeError);
+  const snapshot = rightsizingSnapshot();
+  await assert.rejects(applyDecision(snapshot, IN_PLACE, { pods: new Map(), appliers }), TypeError);
 });
 
 function usageOf(container: string, cpu: number[], memory: number[]): ContainerUsage {
@@ -190,11 +190,11 @@ const many = (value: number, count = 20): number[] => new Array(count).fill(valu
 /** Evaluates the answer for a workload with container `app` and sidecar `proxy`. */
 function evaluated(answer: UsageAnswer, readySinceMs?: number) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
-  const { pods, workload } = rightsizingFacts({ containers });
+  const { pods, workload } = rightsizingSnapshot({ containers });
   const ready = readySinceMs === undefined ? {} : { readySinceMs };
-  const facts = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
+  const snapshot = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
   const found = learnUsage(answer, { policy: autoPolicy(), workload, corrections: new Map() });
-  return { missing: silentSource(facts, answer), found };
+  return { missing: silentSource(snapshot, answer), found };
 }
 
 const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
@@ -246,7 +246,7 @@ const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
 /** The action for pods of which `web-1` has the values in force and `web-2` the template's. */
 function done(
   reason: RightsizingReason,
-  { restOnly, ...choice }: FactsChoice & { readonly restOnly?: true } = {},
+  { restOnly, ...choice }: SnapshotChoice & { readonly restOnly?: true } = {},
 ): string | undefined {
   const pods = [
     workloadPod("web-1", [templateContainer(IN_FORCE)]),
@@ -261,8 +261,8 @@ function done(
     ...(restOnly && { restOnly }),
   };
   const inForce = new Map([["app", IN_FORCE]]);
-  const facts = rightsizingFacts({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
-  const again = retryResize(facts, held);
+  const snapshot = rightsizingSnapshot({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
+  const again = retryResize(snapshot, held);
   return again?.outcome === "apply"
     ? `${again.method} ${describeWanted(again.wanted)}`
     : again?.reason;
@@ -272,7 +272,7 @@ pure("retryResize() gives a straggler what is in force, in place only", () => {
   const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
   const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
   const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
-  const { workload } = rightsizingFacts({ containers: [templateContainer(IN_FORCE)] });
+  const { workload } = rightsizingSnapshot({ containers: [templateContainer(IN_FORCE)] });
   const strategy = { allowRecreate: true };
   const all = "InPlace app cpu 105m, app memory 96Mi";
   const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
@@ -299,7 +299,7 @@ pure("retryResize() gives a straggler what is in force, in place only", () => {
   }
   for (const allowRecreate of [false, true]) {
     for (const reason of ["Cooldown", "BelowThreshold"] as const) {
-      const holds = (choice: FactsChoice): string | undefined =>
+      const holds = (choice: SnapshotChoice): string | undefined =>
         done(reason, { restOnly: true, ...choice });
       const strategy = { allowRecreate };
       assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");

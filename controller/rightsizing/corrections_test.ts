@@ -16,7 +16,7 @@ import {
   MI,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   CorrectionMemory,
   createKeptCorrections,

@@ -11,7 +11,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { warning } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { Cause } from "../../shared/api/reasons/reasons.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";

@@ -24,7 +24,7 @@ import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { type Caches, workloadCaches } from "../caches.ts";
 import type { RightsizingCopies } from "./api.ts";
-import type { ClusterFacts } from "./cluster_facts.ts";
+import type { ClusterSnapshots } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { emitCycleEvents, policyWarning } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";
@@ -51,7 +51,7 @@ export interface Synced {
 export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "appliers" | "lacksPermission"> {
   readonly caches: Caches & RightsizingCopies;
-  readonly cluster: ClusterFacts;
+  readonly cluster: ClusterSnapshots;
   /** Further state that the first cycle waits for, by a name for people. @default none */
   readonly first?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;

@@ -19,8 +19,8 @@ import {
 import {
   ownContainers,
   type RightsizedWorkload,
-  type RightsizingFacts,
-} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+  type RightsizingSnapshot,
+} from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { templateWith } from "../../shared/rightsizing/guards/template_changes.ts";
 import {
   type ApplyFailure,
@@ -40,7 +40,7 @@ import { type Applied, type ApplyDecision, templateAfter } from "./apply_decisio
 
 /** A decision with the facts behind it, and what is reported whatever comes of it. */
 export interface Evaluation extends PreviousRecord {
-  readonly facts: RightsizingFacts;
+  readonly snapshot: RightsizingSnapshot;
   readonly decision: RightsizingDecision;
   /** The record with the recommendation, and without the decision. */
   readonly recommended: WorkloadRecord;
@@ -143,14 +143,14 @@ export function reportApplied(
     readonly beganMs: number;
   },
 ): ReconcileOutcome {
-  const { facts, decision, before, recommended, events } = found;
+  const { snapshot, decision, before, recommended, events } = found;
   const { inForce: next, failure } = applied;
   const { method, wanted } = toApply;
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
     ...recommended,
     ...decidedStatus(found, applied),
-    ...(next && { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
+    ...(next && { inForce: valuesInForce(next, templateAfter(snapshot, toApply)) }),
     ...(isNew && { appliedAtMs: beganMs, method }),
     ...(isNew && method === "Recreate" &&
       { template: templateWith(wanted, recommended.template ?? []) }),
@@ -161,10 +161,10 @@ export function reportApplied(
     : failureEvents(failure);
   return {
     record,
-    recommends: facts.recommendations.length > 0,
+    recommends: snapshot.recommendations.length > 0,
     events: [
       ...events,
-      ...isNew ? [appliedEvent(toApply, facts.recommendations)] : [],
+      ...isNew ? [appliedEvent(toApply, snapshot.recommendations)] : [],
       ...newEvents(outcome, { record, before }),
     ],
     ...(failure && { failure }),
@@ -179,9 +179,9 @@ export function reportHeld(
   found: Evaluation,
   unfinished: UnfinishedResizes | undefined,
 ): ReconcileOutcome {
-  const { facts, decision, before, recommended, events } = found;
+  const { snapshot, decision, before, recommended, events } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
-    lacksSamplesBriefly(facts, { before, now: recommended });
+    lacksSamplesBriefly(snapshot, { before, now: recommended });
   const [status, outcome]: readonly [RecordedStatus, readonly WorkloadEvent[]] =
     unfinished !== undefined
       ? [{ status: "Error", ...unfinished }, [warning("UpdateFailed", unfinished)]]
@@ -194,19 +194,19 @@ export function reportHeld(
   const record = { ...recommended, ...status };
   return {
     record,
-    recommends: facts.recommendations.length > 0,
+    recommends: snapshot.recommendations.length > 0,
     events: [...events, ...newEvents(outcome, { record, before })],
   };
 }
 
 /** False where policy or settings only recommend. */
-export function mayChange({ policy, dryRun }: RightsizingFacts): boolean {
+export function mayChange({ policy, dryRun }: RightsizingSnapshot): boolean {
   return policy.mode === "Auto" && !dryRun;
 }
 
 /** True where the values in force are near enough to the possible ones: such a workload is not skipped. */
-function isThere({ decision, facts }: Evaluation): boolean {
-  return decision.outcome === "hold" && decision.restOnly === true && facts.inForce.size > 0;
+function isThere({ decision, snapshot }: Evaluation): boolean {
+  return decision.outcome === "hold" && decision.restOnly === true && snapshot.inForce.size > 0;
 }
 
 function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
@@ -264,7 +264,7 @@ const LEAST_PATIENCE_MS = 3_600_000;
  * what was reported before stays, unless that was the want of metrics.
  */
 export function lacksSamplesBriefly(
-  { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingFacts,
+  { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingSnapshot,
   { before, now }: {
     readonly before: WorkloadRecord | undefined;
     readonly now: Pick<WorkloadRecord, "uid" | "policy">;

@@ -32,9 +32,9 @@ import {
 } from "../../shared/rightsizing/workload_record.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
-import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { type WorkloadCaches, workloadOf } from "../caches.ts";
-import { type BoundCaches, workloadBounds } from "./cluster_facts.ts";
+import { type BoundCaches, workloadBounds } from "./cluster_snapshots.ts";
 
 /** Where values in force, and what bounds them, are read. */
 export interface PodCreationParts {
@@ -144,8 +144,8 @@ export function createCreationValues(
       };
       const inForce = record.inForce.map((one) => withoutBareLimits(one, containers));
       const written = writtenIn(containers, { inForce, template: workload.template.containers });
-      const facts = { ...bounds, workload: { ...workload, template }, policy, memoryPeaks };
-      return countingValues(inForce, facts, { written }).values;
+      const snapshot = { ...bounds, workload: { ...workload, template }, policy, memoryPeaks };
+      return countingValues(inForce, snapshot, { written }).values;
     };
   };
 }

@@ -14,8 +14,8 @@ import {
   autoPolicy,
   bareContainer,
   MI,
-  rightsizingFacts,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+  rightsizingSnapshot,
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
@@ -85,7 +85,8 @@ function valuesWith(
 ) {
   const reports = [report(IN_FORCE)];
   const policy = { spec } as StoredPolicy;
-  const { kind, metadata, rollout, ...makes } = rightsizingFacts({ containers: template }).workload;
+  const { kind, metadata, rollout, ...makes } =
+    rightsizingSnapshot({ containers: template }).workload;
   const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
   const cache = <T extends ApiObject>(name: string, objects: readonly T[] = []) =>
     fixedCache(objects, name !== lacks);

@@ -16,8 +16,8 @@ import {
   type LastDenial,
   ownContainers,
   type RightsizedWorkload,
-  type RightsizingFacts,
-} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+  type RightsizingSnapshot,
+} from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import {
   compareTemplate,
   withUnrecorded,
@@ -34,7 +34,7 @@ import {
   type WorkloadRecord,
 } from "../../shared/rightsizing/workload_record.ts";
 import { type Appliers, applyDecision } from "./apply_decision.ts";
-import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
+import type { ClusterSnapshots, ReconciledWorkload } from "./cluster_snapshots.ts";
 import {
   baseRecord,
   type Evaluation,
@@ -52,7 +52,7 @@ import type { UsageAnswer, UsageQuestion, UsageSource } from "./ports.ts";
 /** Parts of {@linkcode reconcileWorkload}. */
 export interface ReconcileParts {
   readonly source: UsageSource;
-  readonly cluster: Pick<ClusterFacts, "podsOf" | "correctionsOf" | "factsOf">;
+  readonly cluster: Pick<ClusterSnapshots, "podsOf" | "correctionsOf" | "snapshotOf">;
   readonly appliers: Appliers;
   readonly clock: Pick<Clock, "wall">;
 }
@@ -91,22 +91,24 @@ export async function reconcileWorkload(
     const outcome = withoutUsage(evaluated, observed);
     return { ...outcome, events: [...observed.events, ...outcome.events] };
   }
-  const { facts, decision } = evaluated;
-  const retry = mayChange(facts) ? retryResize(facts, decision) : undefined;
+  const { snapshot, decision } = evaluated;
+  const retry = mayChange(snapshot) ? retryResize(snapshot, decision) : undefined;
   const toApply = decision.outcome === "apply" ? decision : retry;
   if (toApply?.outcome !== "apply") {
-    const unfinished = isNothingNew(facts, decision) ? unfinishedResizes(own, facts) : undefined;
+    const unfinished = isNothingNew(snapshot, decision)
+      ? unfinishedResizes(own, snapshot)
+      : undefined;
     // Where pods can't get the values in force, the reason for that counts.
     return reportHeld({ ...evaluated, decision: toApply ?? decision }, unfinished);
   }
   const pods = new Map(own.map((pod) => [pod.metadata.uid, pod]));
-  const applied = await applyDecision(facts, toApply, { pods, appliers });
+  const applied = await applyDecision(snapshot, toApply, { pods, appliers });
   return reportApplied(evaluated, { toApply, applied, beganMs });
 }
 
 /** The workload before its usage is asked for. */
 interface Observed extends Pick<ReconcileSubject, "before" | "denial"> {
-  readonly one: Omit<WorkloadCase, "pods">;
+  readonly one: Omit<ReconciledWorkload, "pods">;
   /** The record with the present template. */
   readonly base: WorkloadRecord;
   /** Events about values that were written without a record. */
@@ -165,7 +167,7 @@ function evaluate(
   const missing = silentSource(one, answer);
   if (missing !== undefined) return missing;
   const { usage, ...known } = learned;
-  const present = cluster.factsOf(one, {
+  const present = cluster.snapshotOf(one, {
     ...known,
     inForce: new Map(),
     ...(base.template && { remembered: base.template }),
@@ -175,12 +177,12 @@ function evaluate(
   // and go.
   const { largestNode: _comesAndGoes, ...lasting } = present;
   const { values, messages } = countingValues(base.inForce, { ...lasting, quotas: [] });
-  const facts = { ...present, inForce: values };
-  const { recommendations, workload: { template } } = facts;
-  const changes = mayChange(facts);
+  const snapshot = { ...present, inForce: values };
+  const { recommendations, workload: { template } } = snapshot;
+  const changes = mayChange(snapshot);
   return {
-    ...{ before, facts },
-    decision: decideRightsizing(facts),
+    ...{ before, snapshot },
+    decision: decideRightsizing(snapshot),
     recommended: {
       ...base,
       // Values that no longer count end here, whatever holds, unless nothing may be changed at all.
@@ -193,8 +195,8 @@ function evaluate(
 }
 
 /** The recommendations by usage, and the reported figures of it. */
-export interface LearnedFacts
-  extends Pick<RightsizingFacts, "recommendations" | "samples" | "memoryPeaks"> {
+export interface LearnedState
+  extends Pick<RightsizingSnapshot, "recommendations" | "samples" | "memoryPeaks"> {
   readonly usage: readonly UsageSummary[];
 }
 
@@ -204,11 +206,11 @@ const SILENCE_MS = 600_000;
 /** Recommends by the answer of a source. */
 export function learnUsage(
   answer: UsageAnswer,
-  { policy, workload, corrections }: Pick<RightsizingFacts, "policy" | "workload"> & {
+  { policy, workload, corrections }: Pick<RightsizingSnapshot, "policy" | "workload"> & {
     /** By container. */
     readonly corrections: ReadonlyMap<string, Corrections>;
   },
-): LearnedFacts | MissingUsage {
+): LearnedState | MissingUsage {
   if ("problem" in answer) {
     const { problem, message } = answer;
     const isDown = problem === "unavailable" || problem === "unreachable";
@@ -237,7 +239,7 @@ export function learnUsage(
  * pods, may have none.
  */
 export function silentSource(
-  { pods, nowMs }: Pick<RightsizingFacts, "pods" | "nowMs">,
+  { pods, nowMs }: Pick<RightsizingSnapshot, "pods" | "nowMs">,
   answer: UsageAnswer,
 ): MissingUsage | undefined {
   if ("problem" in answer) return undefined;

@@ -8,13 +8,13 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
-  type FactsChoice,
   MI,
   NOW_MS,
-  rightsizingFacts,
+  rightsizingSnapshot,
+  type SnapshotChoice,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import {
@@ -28,7 +28,7 @@ import { type ReconcileSubject, reconcileWorkload } from "./reconcile_workload.t
 
 const MINUTE_MS = 60_000;
 
-interface PassChoice extends FactsChoice {
+interface PassChoice extends SnapshotChoice {
   readonly before?: WorkloadRecord | undefined;
   readonly refusals?: Readonly<Record<string, ApiError>>;
   /** @default {120} */
@@ -45,8 +45,8 @@ interface PassChoice extends FactsChoice {
 /** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
 async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
   const { refusals = {}, seen = 120, aborted = false, takesMs = 0, ...choice } = rest;
-  const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
-    rightsizingFacts(choice);
+  const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...snapshot } =
+    rightsizingSnapshot(choice);
   const source = createUsageAnswers();
   const reported = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = 0; minute < seen; minute++) {
@@ -57,22 +57,22 @@ async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
   for (const [what, error] of Object.entries(refusals)) appliers.refusals.set(what, error);
   const end = new AbortController();
   if (aborted) end.abort();
-  const others = unmanaged.map((name) => workloadPod(name, facts.workload.template.containers));
+  const others = unmanaged.map((name) => workloadPod(name, snapshot.workload.template.containers));
   const outcome = await reconcileWorkload(subjectOf(before, choice), {
     source,
     appliers,
     clock: { wall: () => NOW_MS + appliers.asked.length * takesMs },
     cluster: {
-      podsOf: () => ({ own: facts.pods, others }),
+      podsOf: () => ({ own: snapshot.pods, others }),
       correctionsOf: () => new Map(),
-      factsOf: (one, known) => ({ ...facts, policy: one.policy, ...known }),
+      snapshotOf: (one, known) => ({ ...snapshot, policy: one.policy, ...known }),
     },
   }, { signal: end.signal });
   return { outcome, appliers, question: source.asked[0] };
 }
 
 function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): ReconcileSubject {
-  const { workload } = rightsizingFacts(choice);
+  const { workload } = rightsizingSnapshot(choice);
   const metadata = { namespace: "shop", name: "all" };
   const spec = autoPolicy(choice.strategy, choice.mode === undefined ? {} : { mode: choice.mode });
   const policy = { metadata, spec };
@@ -267,9 +267,9 @@ const RECORDED = recordOf("web", {
 pure("lacksSamplesBriefly() is true within an hour, for half the samples", () => {
   const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean => {
     const samples = new Map([["app", have]]);
-    const facts = rightsizingFacts({ samples, policy: autoPolicy({}, { windowMs }) });
+    const snapshot = rightsizingSnapshot({ samples, policy: autoPolicy({}, { windowMs }) });
     const now = { uid: "uid-web", policy: NAMED };
-    return lacksSamplesBriefly(facts, { before: { ...RECORDED, ...change }, now });
+    return lacksSamplesBriefly(snapshot, { before: { ...RECORDED, ...change }, now });
   };
   const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
   const rows = [
@@ -285,7 +285,7 @@ pure("lacksSamplesBriefly() is true within an hour, for half the samples", () =>
     [of({ policy: { ...NAMED, name: "other" } }), false],
     [of(anHourAgo), false],
     [of(anHourAgo, 9, 4_000_000), true],
-    [lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: RECORDED }), false],
+    [lacksSamplesBriefly(rightsizingSnapshot(), { before: undefined, now: RECORDED }), false],
   ] as const;
   for (const [index, [found, expected]] of rows.entries()) {
     assert.equal(found, expected, `${index}`);

@@ -8,7 +8,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type {
   ApplyMethod,
   MissingPermission,
-} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 
 /** A workload, as far as permissions go. */
 export interface PermissionScope {

@@ -15,8 +15,8 @@ import {
   autoPolicy,
   MI,
   NOW_MS,
-  rightsizingFacts,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+  rightsizingSnapshot,
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { silentSource } from "./reconcile_workload.ts";
@@ -28,8 +28,8 @@ import { connectCustomUsage, createCustomUsageSource } from "./sources/custom_us
 import { createUsageSources } from "./sources/usage_sources.ts";
 import { reconcileWorkload } from "./reconcile_workload.ts";
 
-const facts = rightsizingFacts();
-const { workload } = facts;
+const snapshot = rightsizingSnapshot();
+const { workload } = snapshot;
 const POLICY = { ...storedPolicy(), spec: autoPolicy({ publishVPA: true }) };
 const RECONCILED = reconciledAs("web");
 
@@ -46,7 +46,7 @@ function usage(count: number) {
 
 /** Message about missing usage of pods that have been Ready for ten minutes. */
 function missing(): string {
-  const pods = facts.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
+  const pods = snapshot.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
   return silentSource({ nowMs: NOW_MS, pods }, usage(0))?.message ?? "";
 }
 
@@ -61,9 +61,9 @@ async function reconciled(refusal?: ApiError) {
       appliers,
       clock: { wall: () => NOW_MS },
       cluster: {
-        podsOf: () => ({ own: facts.pods, others: [] }),
+        podsOf: () => ({ own: snapshot.pods, others: [] }),
         correctionsOf: () => new Map(),
-        factsOf: (_subject, known) => ({ ...facts, ...known }),
+        snapshotOf: (_subject, known) => ({ ...snapshot, ...known }),
       },
     },
     { signal: new AbortController().signal },

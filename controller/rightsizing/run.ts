@@ -13,7 +13,7 @@ import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
-import { ClusterFacts, type ClusterFactsParts } from "./cluster_facts.ts";
+import { ClusterSnapshots, type ClusterSnapshotsParts } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
@@ -23,7 +23,7 @@ import { createPermissionMemory } from "./refused_permissions.ts";
 import { createSampledPods } from "./sources/metrics_server/sampled_pods.ts";
 
 /** Dependencies of rightsizing. */
-export interface RightsizingParts extends Pick<ClusterFactsParts, "served"> {
+export interface RightsizingParts extends Pick<ClusterSnapshotsParts, "served"> {
   readonly api: RightsizingAPI;
   /** The caller runs both. */
   readonly caches: Caches;
@@ -77,7 +77,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const loop = runRightsizingLoop({
     ...{ sources, settings, clock, random, log, observer },
     caches: { ...caches, ...copies },
-    cluster: new ClusterFacts({
+    cluster: new ClusterSnapshots({
       caches: { ...caches, ...copies },
       corrections: new CorrectionMemory(kept),
       dryRun: () => isDryRun(settings()),

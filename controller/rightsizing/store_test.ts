@@ -8,7 +8,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
-import { recommendation } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { recommendation } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { NewReport } from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 

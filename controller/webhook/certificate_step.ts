@@ -4,7 +4,7 @@
  * @module
  */
 import type {
-  CertificateFacts,
+  CertificateDetails,
   CertificateReader,
   KeyedCertificate,
   Validity,
@@ -73,8 +73,8 @@ export function lifeFrom(nowMs: number, lifeMs: number): Validity {
 
 /** The certificates that each leader takes over from the one before. */
 export interface StoredPairs {
-  readonly authority: KeyedCertificate & CertificateFacts;
-  readonly serving: KeyedCertificate & CertificateFacts;
+  readonly authority: KeyedCertificate & CertificateDetails;
+  readonly serving: KeyedCertificate & CertificateDetails;
 }
 
 /** The texts, by the names that other makers of such Secrets use. */
@@ -98,7 +98,7 @@ export function readStoredPairs(
   reader: CertificateReader,
 ): StoredPairs | { readonly fault: string } {
   let at = "";
-  const pairOf = (name: string): KeyedCertificate & CertificateFacts => {
+  const pairOf = (name: string): KeyedCertificate & CertificateDetails => {
     at = `${name}.crt and ${name}.key`;
     const pair = { cert: data[`${name}.crt`] ?? "", key: data[`${name}.key`] ?? "" };
     return { ...pair, ...reader.readPair(pair) };

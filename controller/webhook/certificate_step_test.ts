@@ -80,9 +80,9 @@ async function stored() {
 
 Deno.test("readStoredPairs() reads what storedTexts() wrote", async () => {
   const { reader, authority, serving, data } = await stored();
-  const facts = { ...VALIDITY, names: [], authority: true };
+  const input = { ...VALIDITY, names: [], authority: true };
   assert.deepEqual(readStoredPairs(data, reader), {
-    authority: { ...authority, ...facts },
+    authority: { ...authority, ...input },
     serving: { ...serving, ...VALIDITY, names: NAMES, authority: false },
   });
   const names = ["ca.crt", "ca.key", "tls.crt", "tls.key"];

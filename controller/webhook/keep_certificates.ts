@@ -17,7 +17,7 @@ import {
   storedTexts,
 } from "./certificate_step.ts";
 import type {
-  CertificateFacts,
+  CertificateDetails,
   CertificateFiles,
   CertificateMaker,
   CertificateReader,
@@ -32,7 +32,7 @@ import type {
 /** Observes certificates. */
 export interface CertificateObserver {
   /** A new certificate is served from now on. */
-  serves(facts: CertificateFacts): void;
+  serves(input: CertificateDetails): void;
   /** One was made and stored. */
   made(what: "authority" | "serving"): void;
 }
@@ -85,10 +85,10 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
   let served: StoredPairs | undefined;
 
   async function serve(pairs: StoredPairs): Promise<void> {
-    const { cert, key, ...facts } = pairs.serving;
+    const { cert, key, ...input } = pairs.serving;
     if (served?.serving.cert !== cert) {
       await parts.use({ cert, key });
-      reportServed(facts, parts);
+      reportServed(input, parts);
     }
     served = pairs;
   }
@@ -112,11 +112,11 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
 }
 
 function reportServed(
-  facts: CertificateFacts,
+  input: CertificateDetails,
   { log, observer }: Pick<FollowedFilesParts, "log" | "observer">,
 ): void {
-  log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
-  observer.serves(facts);
+  log.info("Certificate served", { ends: new Date(input.notAfterMs).toISOString() });
+  observer.serves(input);
 }
 
 /**
@@ -188,11 +188,11 @@ export async function followFiles(
   while (!signal.aborted) {
     try {
       const pair = await readFiles();
-      const facts = reader.readPair(pair);
+      const input = reader.readPair(pair);
       if (pair.cert !== served?.cert || pair.key !== served.key) {
         await use(pair);
         served = pair;
-        reportServed(facts, report);
+        reportServed(input, report);
       }
       logged = undefined;
     } catch (error) {

@@ -20,7 +20,7 @@ import type { StageResult } from "./stages.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 import { shorten } from "../simulation/report/html.ts";
 import { alignedRows } from "../../cli/terminal/aligned_rows.ts";
-import { paint, type TerminalLook } from "../../cli/terminal/terminal_text.ts";
+import { paint, type TerminalStyle } from "../../cli/terminal/terminal_text.ts";
 
 const NAME_WIDTH = 24;
 
@@ -28,7 +28,7 @@ const NAME_WIDTH = 24;
  * A stage: the best setting of each rival, then the yardsticks, CoAllocator and the oracle.
  * Medians over the seeds.
  */
-export function stageTable(result: StageResult, look: TerminalLook = {}): string {
+export function stageTable(result: StageResult, style: TerminalStyle = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
     ...bestPerAlgorithm(outcomes.filter(isRival)),
@@ -50,16 +50,16 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
     isCoallocator: isSameEntry(row, COALLOCATOR),
   }));
   return [
-    paint(title, "bold", look),
+    paint(title, "bold", style),
     ...aligned([
       ["", "", "", ...columns.map(({ head }) => head[0])],
       ["algorithm", "setting", "SLO", ...columns.map(({ head }) => head[1])],
-    ], { body, look }),
+    ], { body, style }),
   ].map((line) => `${line}\n`).join("");
 }
 
 /** The goals of our algorithm, and whether it reached them. */
-export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): string {
+export function goalTable(goals: readonly Goal[], style: TerminalStyle = {}): string {
   const head = [["", "goal", "", "coallocator", "", "best rival", ""]];
   const body = goals.map((goal) => ({
     cells: [
@@ -81,8 +81,8 @@ export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): stri
     isCoallocator: goal.met,
   }));
   return [
-    paint("Goals of coallocator", "bold", look),
-    ...aligned(head, { body, look, left: [0, 4, 6] }),
+    paint("Goals of coallocator", "bold", style),
+    ...aligned(head, { body, style, left: [0, 4, 6] }),
   ].map((line) => `${line}\n`).join("");
 }
 
@@ -93,16 +93,16 @@ interface Row {
 
 function aligned(
   head: readonly (readonly string[])[],
-  { body, look, left = [0, 1] }: {
+  { body, style, left = [0, 1] }: {
     readonly body: readonly Row[];
-    readonly look: TerminalLook;
+    readonly style: TerminalStyle;
     /** Columns that begin at their left. */
     readonly left?: readonly number[];
   },
 ): string[] {
   const rows = [...head, ...body.map(({ cells }) => cells)];
   return alignedRows(rows, { gap: "  ", left }).map((line, index) => {
-    if (index < head.length) return paint(line, "dim", look);
-    return body[index - head.length]?.isCoallocator ? paint(line, "green", look) : line;
+    if (index < head.length) return paint(line, "dim", style);
+    return body[index - head.length]?.isCoallocator ? paint(line, "green", style) : line;
   });
 }

@@ -95,11 +95,11 @@ function forPrograms(results: readonly StageResult[], { trace }: ArenaOptions): 
 }
 
 function tables(results: readonly StageResult[], world: ArenaWorld): string {
-  const look = { color: wantsColor({ isTerminal: world.outIsTerminal, noColor: world.noColor }) };
+  const style = { color: wantsColor({ isTerminal: world.outIsTerminal, noColor: world.noColor }) };
   const goals = checkGoals(results);
   return [
-    ...results.map((result) => stageTable(result, look)),
-    ...(goals.length === 0 ? [] : [goalTable(goals, look)]),
+    ...results.map((result) => stageTable(result, style)),
+    ...(goals.length === 0 ? [] : [goalTable(goals, style)]),
   ].join("\n");
 }
 

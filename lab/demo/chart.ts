@@ -15,7 +15,7 @@ import {
   plotWidth,
   scaleLabel,
 } from "../../cli/terminal/chart_frame.ts";
-import { paint, type TerminalLook, textWidth } from "../../cli/terminal/terminal_text.ts";
+import { paint, type TerminalStyle, textWidth } from "../../cli/terminal/terminal_text.ts";
 import { isBest, SCORE_MEASURES } from "../simulation/report/score_measures.ts";
 import { alignedRows, type Cell } from "../../cli/terminal/aligned_rows.ts";
 
@@ -31,8 +31,8 @@ const CAPACITY = "┄";
  * them apart, and where capacity meets one of the others the two alternate. Each character column
  * is the mean of an equal stretch of time.
  */
-export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
-  const width = plotWidth(look);
+export function coresChart(run: RunRecord, style: TerminalStyle = {}): string {
+  const width = plotWidth(style);
   // While CPU is free limits sum to many times the capacity: the axis ends before, and they lie on it.
   const most = MOST_OF_CAPACITY * run.capacity;
   const limits = stretched(run.sumLimits, { run, width }).map((sum) => Math.min(most, sum));
@@ -48,21 +48,21 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
       const limited = row(limits[column] ?? -1) === line;
       if (row(run.capacity) === line) {
         met = limited || block !== " " ? met + 1 : 0;
-        if (met % 2 === 0) return paint(CAPACITY, "yellow", look);
+        if (met % 2 === 0) return paint(CAPACITY, "yellow", style);
       }
-      if (limited) return paint(LIMIT, "blue", look);
-      return block === " " ? block : paint(block, "green", look);
+      if (limited) return paint(LIMIT, "blue", style);
+      return block === " " ? block : paint(block, "green", style);
     });
     const value = (CORE_ROWS - line) / CORE_ROWS * top;
     return scaleLabel(line % 2 === 0 ? formatFigure(value / 1000) : "") + cells.join("");
   });
   const legend = [
-    `${paint(LIMIT, "blue", look)} Σ limits${isCut ? " (beyond the axis)" : ""}`,
-    `${paint("█", "green", look)} Σ usage`,
-    `${paint(CAPACITY, "yellow", look)} capacity, ${formatCores(run.capacity)} cores`,
+    `${paint(LIMIT, "blue", style)} Σ limits${isCut ? " (beyond the axis)" : ""}`,
+    `${paint("█", "green", style)} Σ usage`,
+    `${paint(CAPACITY, "yellow", style)} capacity, ${formatCores(run.capacity)} cores`,
   ].join("   ");
   return chartText([
-    paint(`Cores under ${run.algorithm}`, "bold", look),
+    paint(`Cores under ${run.algorithm}`, "bold", style),
     legend,
     ...lines,
     ...axis(run, width),
@@ -70,8 +70,8 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
 }
 
 /** Throttled ms/s of all pods over time under each of the runs, on one scale. */
-export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook = {}): string {
-  const width = plotWidth(look);
+export function throttlingChart(runs: readonly RunRecord[], style: TerminalStyle = {}): string {
+  const width = plotWidth(style);
   const series = runs.map((run) => stretched(throttledPerStep(run), { run, width }));
   const first = runs[0];
   const top = Math.max(0, ...series.flat());
@@ -84,12 +84,12 @@ export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook =
     return [
       `${scaleLabel("")}${mean}`,
       ...lines.map((line, row) =>
-        scaleLabel(row === 0 ? formatFigure(top) : "") + painted(line, { index, look })
+        scaleLabel(row === 0 ? formatFigure(top) : "") + painted(line, { index, style })
       ),
     ];
   });
   return chartText([
-    paint("Throttled ms/s, all pods", "bold", look),
+    paint("Throttled ms/s, all pods", "bold", style),
     ...panels,
     ...axis(first, width),
   ]);
@@ -97,10 +97,10 @@ export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook =
 
 function painted(
   line: string,
-  { index, look }: { readonly index: number; readonly look: TerminalLook },
+  { index, style }: { readonly index: number; readonly style: TerminalStyle },
 ): string {
   const text = line.trimEnd();
-  return paint(text, index === 0 ? "blue" : "yellow", look);
+  return paint(text, index === 0 ? "blue" : "yellow", style);
 }
 
 /** One mean per character column; a short series is spread over several columns each. */
@@ -131,15 +131,15 @@ const ALGORITHM_WIDTH = 20;
 const GAPS = ["  ", " "];
 
 /** The table, each line ended by a line feed; empty without runs. */
-export function scoreTable(runs: readonly RunRecord[], look: TerminalLook = {}): string {
-  const { columns = 80 } = look;
+export function scoreTable(runs: readonly RunRecord[], style: TerminalStyle = {}): string {
+  const { columns = 80 } = style;
   if (runs.length === 0) return "";
   for (const gap of GAPS) {
     if (widthOf(algorithmPerLine(runs, { gap })) <= columns) {
-      return textOf(algorithmPerLine(runs, { gap, look }), { heads: 2, look });
+      return textOf(algorithmPerLine(runs, { gap, style }), { heads: 2, style });
     }
   }
-  return measurePerLine(runs, look);
+  return measurePerLine(runs, style);
 }
 
 /** By measure and run; the best figure is set apart. */
@@ -154,7 +154,7 @@ function cellsOf(runs: readonly RunRecord[]): Cell[][] {
 
 function algorithmPerLine(
   runs: readonly RunRecord[],
-  { gap, look = {} }: { readonly gap: string; readonly look?: TerminalLook },
+  { gap, style = {} }: { readonly gap: string; readonly style?: TerminalStyle },
 ): string[] {
   const cells = cellsOf(runs).map((column) =>
     column.map((cell) => ({ ...cell, text: cell.text.replace(/ (?:\/|of) /, "/") }))
@@ -165,27 +165,27 @@ function algorithmPerLine(
       ["", ...SCORE_MEASURES.map(({ head }) => head[1] ?? "")],
       ...runs.map((run, row) => [nameOf(run), ...cells.map((column) => column[row] ?? "")]),
     ],
-    { gap, left: [0], look },
+    { gap, left: [0], style },
   );
 }
 
-function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string {
-  const { columns = 80 } = look;
+function measurePerLine(runs: readonly RunRecord[], style: TerminalStyle): string {
+  const { columns = 80 } = style;
   const cells = cellsOf(runs);
-  const lines = (how: TerminalLook) =>
+  const lines = (how: TerminalStyle) =>
     alignedRows(
       [
         ["", ...runs.map(nameOf)],
         ...SCORE_MEASURES.map(({ head }, index) => [head.join(" "), ...cells[index] ?? []]),
       ],
-      { gap: "  ", left: [0], look: how },
+      { gap: "  ", left: [0], style: how },
     );
   if (widthOf(lines({})) <= columns || runs.length === 1) {
-    return textOf(lines(look), { heads: 1, look });
+    return textOf(lines(style), { heads: 1, style });
   }
   // Too many algorithms for the width: halve them, a table below the other.
   const half = Math.ceil(runs.length / 2);
-  return [runs.slice(0, half), runs.slice(half)].map((part) => measurePerLine(part, look))
+  return [runs.slice(0, half), runs.slice(half)].map((part) => measurePerLine(part, style))
     .join("\n");
 }
 
@@ -199,8 +199,8 @@ function widthOf(lines: readonly string[]): number {
 
 function textOf(
   lines: readonly string[],
-  { heads, look }: { readonly heads: number; readonly look: TerminalLook },
+  { heads, style }: { readonly heads: number; readonly style: TerminalStyle },
 ): string {
-  return lines.map((line, index) => `${index < heads ? paint(line, "dim", look) : line}\n`)
+  return lines.map((line, index) => `${index < heads ? paint(line, "dim", style) : line}\n`)
     .join("");
 }

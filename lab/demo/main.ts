@@ -46,12 +46,12 @@ async function play(
 
 function picture(runs: readonly RunRecord[], world: TaskWorld): string {
   const { columns, outIsTerminal, noColor } = world;
-  const look = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
+  const style = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
   const [market] = runs;
   const parts = [
-    market === undefined ? "" : coresChart(market, look),
-    throttlingChart(runs, look),
-    scoreTable(runs, look),
+    market === undefined ? "" : coresChart(market, style),
+    throttlingChart(runs, style),
+    scoreTable(runs, style),
   ];
   return `${parts.join("\n\n")}\n\n`;
 }

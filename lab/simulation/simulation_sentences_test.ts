@@ -8,7 +8,7 @@ import { assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts
 import { stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { nodeWith, requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { arenaPage } from "../arena/arena_page.ts";
 import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
 import { chargeQuotas, checkLimitRanges } from "./api/admission.ts";

@@ -19,11 +19,11 @@ const SHORT = { untilMs: NOW_MS + 5, rounds: 1 };
 const MOVED = "web-spot-x4 to on-demand";
 
 /** `POD to CLASS`, or the reason to wait, which `isLong` extends by its message and its end in ms. */
-function outcome(facts: MoveDecisionInput, isLong = false): string {
-  const decision = decideMove(facts, PLACEMENT_DEFAULTS);
+function outcome(input: MoveDecisionInput, isLong = false): string {
+  const decision = decideMove(input, PLACEMENT_DEFAULTS);
   if ("move" in decision) return `${decision.move.pod.name} to ${decision.move.to}`;
   const { wait, message, untilMs } = decision;
-  const end = untilMs === undefined ? "" : ` (+${untilMs - facts.nowMs})`;
+  const end = untilMs === undefined ? "" : ` (+${untilMs - input.nowMs})`;
   return isLong ? `${wait}: ${message}${end}` : wait;
 }
 
@@ -134,7 +134,7 @@ pure(
       ["NoneEvictable", { pods: blocked }],
       ["BlockedByPDB", {}],
     ];
-    let facts: MoveDecisionInput = {
+    let input: MoveDecisionInput = {
       ...ON_DEMAND,
       workload: { ...WORKLOAD, ready: 3 },
       pods: EVEN,
@@ -144,8 +144,8 @@ pure(
       evictionFromMs: NOW_MS + 1,
     };
     for (const [reason, change] of removed) {
-      assert.equal(outcome(facts), reason);
-      facts = { ...facts, ...change };
+      assert.equal(outcome(input), reason);
+      input = { ...input, ...change };
     }
   },
 );

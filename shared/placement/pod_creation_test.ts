@@ -225,7 +225,7 @@ pure(
     assert.deepEqual([seen.open.length, seen.known.size], [0, 200]);
     const open = [reservation(PREFIX)];
     const { reservations: again } = admitPod({ ...seen, open }, {
-      ...FACTS,
+      ...INPUT,
       pods: pods.slice(0, 3),
     });
     assert.equal(again.open.length, 2);
@@ -249,7 +249,7 @@ pure("expire() and dropOldest() remove reservations in time, and by revision", (
   ]);
 });
 
-const FACTS: AdmissionInput = {
+const INPUT: AdmissionInput = {
   workload: { kind: "Deployment", replicas: 10 },
   spec: { spotPercentage: 70, minOnDemand: 0 },
   pods: [],
@@ -263,11 +263,11 @@ const DB = { kind: "StatefulSet", replicas: 10 } as const;
 /** The decisions about pods in a row, `everyMs` apart, that are not observed. */
 function decisions(
   count: number,
-  { everyMs = 0, ...facts }: Partial<AdmissionInput> & { readonly everyMs?: number } = {},
+  { everyMs = 0, ...input }: Partial<AdmissionInput> & { readonly everyMs?: number } = {},
 ) {
-  let reservations: Reservations = noReservations(facts.pods);
+  let reservations: Reservations = noReservations(input.pods);
   return Array.from({ length: count }, (_, index) => {
-    const answer = admitPod(reservations, { ...FACTS, nowMs: index * everyMs, ...facts });
+    const answer = admitPod(reservations, { ...INPUT, nowMs: index * everyMs, ...input });
     reservations = answer.reservations;
     return answer;
   });
@@ -302,8 +302,8 @@ pure("admitPod() counts reservations and the present pods of the revision", () =
     ["sooo", { pods: five, shortage: "returning" }],
     ["o", { pods: [...five, waiting], shortage: "returning" }],
   ];
-  for (const [expected, facts] of rows) {
-    assert.equal(admitted(expected.length, facts), expected, JSON.stringify(facts).slice(0, 200));
+  for (const [expected, input] of rows) {
+    assert.equal(admitted(expected.length, input), expected, JSON.stringify(input).slice(0, 200));
   }
 });
 pure("admitPod() reserves nothing for a dry run, and else for 30 s", () => {

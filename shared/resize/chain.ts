@@ -31,8 +31,8 @@ import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import {
   changesOf,
-  type ClaimFacts,
-  type PodFacts,
+  type ClaimInput,
+  type PodInput,
   type PodVerdict,
 } from "./inputs/resize_input.ts";
 import type { WantedResources } from "./inputs/resources.ts";
@@ -47,29 +47,29 @@ function heldUnless(verdict: PodVerdict, isSent: (wanted: WantedResources) => bo
   return { verdict: "hold", reason, message };
 }
 
-function platform(facts: PodFacts): PodVerdict {
-  const found = neverResizable(facts);
+function platform(input: PodInput): PodVerdict {
+  const found = neverResizable(input);
   return found && { verdict: "hold", ...found };
 }
 
 /** Leaves out containers that a CPU change restarts. */
-function restartPolicy({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
+function restartPolicy({ pod }: PodInput, wanted: WantedResources): PodVerdict {
   const found = disruptionVerdict(wanted, { subjects: [marketSubject(pod)] });
   const verdict = found && { ...found, reason: "RestartPolicy" as const };
   return heldUnless(verdict, (rest) => changesOf(pod, rest).length > 0);
 }
 
-function writesDefaults({ pod, limitRange }: PodFacts): Finding | undefined {
+function writesDefaults({ pod, limitRange }: PodInput): Finding | undefined {
   const message = defaultsProblem(pod, limitRange);
   return message === undefined ? undefined : { verdict: "hold", message };
 }
 
-function limitRange({ pod, limitRange: ranges }: PodFacts, wanted: WantedResources): PodVerdict {
+function limitRange({ pod, limitRange: ranges }: PodInput, wanted: WantedResources): PodVerdict {
   return rangeVerdict(wanted, { ranges, subjects: [marketSubject(pod)], step: GRID });
 }
 
-function quotaExceeded(facts: PodFacts, wanted: WantedResources): PodVerdict {
-  const { pod, quotaRoom } = facts;
+function quotaExceeded(input: PodInput, wanted: WantedResources): PodVerdict {
+  const { pod, quotaRoom } = input;
   if (quotaRoom === undefined) return undefined;
   const { millicores: room, quota: name } = quotaRoom;
   const sides = movesRequest(pod) ? ["requests", "limits"] as const : ["limits"] as const;
@@ -78,34 +78,34 @@ function quotaExceeded(facts: PodFacts, wanted: WantedResources): PodVerdict {
   return heldUnless(
     quotaVerdict(wanted, asked),
     // The server refuses a raise that ends below a LimitRange's minimum.
-    (rest) => changesOf(pod, rest).length > 0 && limitRange(facts, rest) === undefined,
+    (rest) => changesOf(pod, rest).length > 0 && limitRange(input, rest) === undefined,
   );
 }
 
-function qosWouldChange({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
+function qosWouldChange({ pod }: PodInput, wanted: WantedResources): PodVerdict {
   return classVerdict(wanted, [marketSubject(pod)]);
 }
 
 /** Sources of claims that go through the chain. */
 type ChainSource = Exclude<ClaimSource, "rightsizing">;
 
-type Ask<Facts, Found> = (facts: Facts, wanted: WantedResources) => Found | undefined;
+type Ask<Input, Found> = (input: Input, wanted: WantedResources) => Found | undefined;
 
 /**
  * A check that finds one reason is named after it, with a suffix where another one finds it too; what it
  * finds then needs no reason. One that finds several has a name of its own.
  */
-type NamedCheck<Facts> =
-  | readonly [EnforcementReason | `${EnforcementReason}/${string}`, Ask<Facts, Finding>]
+type NamedCheck<Input> =
+  | readonly [EnforcementReason | `${EnforcementReason}/${string}`, Ask<Input, Finding>]
   | readonly [
     "NeverResizable" | "AlreadyThere",
-    Ask<Facts, NonNullable<PodVerdict>>,
+    Ask<Input, NonNullable<PodVerdict>>,
   ];
 
 /** The sources of the claims that a check is asked about, and the check. */
 type Row =
-  | readonly [readonly ("market" | "restore")[], ...NamedCheck<ClaimFacts>]
-  | readonly [readonly ChainSource[], ...NamedCheck<PodFacts>];
+  | readonly [readonly ("market" | "restore")[], ...NamedCheck<ClaimInput>]
+  | readonly [readonly ChainSource[], ...NamedCheck<PodInput>];
 
 const ALL: readonly ChainSource[] = ["market", "restore", "manual"];
 const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
@@ -148,27 +148,27 @@ const CHAIN: readonly Row[] = [
 ];
 
 /** Checks of a claim, or of all that is known of a pod. */
-export type Chain<Facts> = readonly Check<Facts, EnforcementReason>[];
+export type Chain<Input> = readonly Check<Input, EnforcementReason>[];
 
-function chainOf(source: ChainSource): Chain<ClaimFacts> {
+function chainOf(source: ChainSource): Chain<ClaimInput> {
   return CHAIN.filter(([sources]) => sources.some((one) => one === source))
     .map(([, name, ask]) => ({
       name,
-      check(facts, wanted) {
-        const found = ask(facts, wanted);
+      check(input, wanted) {
+        const found = ask(input, wanted);
         return found && { reason: name.replace(/\/.*/, "") as EnforcementReason, ...found };
       },
     }));
 }
 
 /** For limits that the market wants. */
-export const MARKET_CHAIN: Chain<ClaimFacts> = chainOf("market");
+export const MARKET_CHAIN: Chain<ClaimInput> = chainOf("market");
 
 /** For the user's original limits coming back. */
-export const RESTORE_CHAIN: Chain<ClaimFacts> = chainOf("restore");
+export const RESTORE_CHAIN: Chain<ClaimInput> = chainOf("restore");
 
 /** For limits that a person sets by hand: rows of a person have checks of the pod alone. */
-export const MANUAL_CHAIN: Chain<PodFacts> = chainOf("manual") as Chain<PodFacts>;
+export const MANUAL_CHAIN: Chain<PodInput> = chainOf("manual") as Chain<PodInput>;
 
 /** The chain's result. */
 export interface Decision {
@@ -185,9 +185,9 @@ export interface Decision {
  * Asks every check in order. The first hold ends it; a clamp changes the wanted values and goes on.
  * Only containers that differ from the pod's spec are changed.
  */
-export function decide<Facts extends PodFacts>(
-  chain: Chain<Facts>,
-  facts: Facts,
+export function decide<Input extends PodInput>(
+  chain: Chain<Input>,
+  input: Input,
   { limits }: {
     /**
      * The CPU limits that the source wants, millicores by container. The limits of a container have one
@@ -197,8 +197,8 @@ export function decide<Facts extends PodFacts>(
     readonly limits: Iterable<readonly [container: string, millicores: number]>;
   },
 ): Decision {
-  const { pod } = facts;
-  const { hold, wanted, reports } = runChecks(chain, { facts, wanted: limitsWanted(pod, limits) });
+  const { pod } = input;
+  const { hold, wanted, reports } = runChecks(chain, { input, wanted: limitsWanted(pod, limits) });
   return hold === undefined
     ? { changes: changesOf(pod, wanted), ...reports.at(-1) }
     : { changes: [], ...hold };

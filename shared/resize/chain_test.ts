@@ -22,7 +22,7 @@ import { type Pod, withResources } from "../api/pod.ts";
 import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
-import type { PodFacts } from "./inputs/resize_input.ts";
+import type { PodInput } from "./inputs/resize_input.ts";
 import { limitBounds } from "../market/clearing_round.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../api/namespace.ts";
 import { setsCPU } from "./checks/autoscalers.ts";
@@ -127,13 +127,13 @@ pure("decide() never raises a pod by more than its quota leaves, and always lets
   }));
 });
 
-const annotated = (annotations: Pod["metadata"]["annotations"]): PodFacts => ({
+const annotated = (annotations: Pod["metadata"]["annotations"]): PodInput => ({
   pod: enforcedPod({ metadata: { ...METADATA, annotations } }),
 });
-const onNode = (node: PodFacts["node"]): PodFacts => ({ pod: enforcedPod(), node });
+const onNode = (node: PodInput["node"]): PodInput => ({ pod: enforcedPod(), node });
 
 /** Pods and nodes, and the rule by which such a pod can never be resized. */
-const RESIZABLE: readonly (readonly [PodFacts, rule?: string])[] = [
+const RESIZABLE: readonly (readonly [PodInput, rule?: string])[] = [
   [{ pod: enforcedPod() }],
   [{ pod: enforcedPod({ windows: true }) }, "WindowsPod"],
   [onNode({ os: "windows" }), "WindowsPod"],
@@ -152,9 +152,9 @@ const RESIZABLE: readonly (readonly [PodFacts, rule?: string])[] = [
 ];
 
 pure("decide() holds for pods that can never be resized from each source, except a restore", () => {
-  for (const [facts, rule] of RESIZABLE) {
+  for (const [input, rule] of RESIZABLE) {
     const expected = rule === undefined ? "app 400" : `NeverResizable ${rule}`;
-    assert.deepEqual([market(facts), byHand(facts), restore(facts)], [
+    assert.deepEqual([market(input), byHand(input), restore(input)], [
       expected,
       expected,
       "app 400",

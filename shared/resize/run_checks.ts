@@ -39,9 +39,9 @@ export type Verdict<Reason extends string> =
   | Finding & { readonly reason: Reason };
 
 /** One named check over the snapshot that its chain is given. */
-export interface Check<Facts, Reason extends string> {
+export interface Check<Input, Reason extends string> {
   readonly name: string;
-  readonly check: (input: Facts, wanted: WantedResources) => Verdict<Reason>;
+  readonly check: (input: Input, wanted: WantedResources) => Verdict<Reason>;
 }
 
 /** Takes out each pair, or part of one, that there is something against, and says what. */
@@ -103,10 +103,10 @@ export interface Outcome<Reason extends string> {
  * what one before it had counted on, as a decrease that made room in a quota. Values that two checks
  * pull to and fro are left out.
  */
-export function runChecks<Facts, Reason extends string>(
-  chain: readonly Check<Facts, Reason>[],
-  { facts, wanted: values, passes = 1 }: {
-    readonly facts: Facts;
+export function runChecks<Input, Reason extends string>(
+  chain: readonly Check<Input, Reason>[],
+  { input, wanted: values, passes = 1 }: {
+    readonly input: Input;
     readonly wanted: WantedResources;
     /** @default {1} */
     readonly passes?: number;
@@ -118,7 +118,7 @@ export function runChecks<Facts, Reason extends string>(
   for (let pass = 0; changed && pass < passes; pass++) {
     changed = false;
     for (const { name: by, check } of chain) {
-      const verdict = check(facts, wanted);
+      const verdict = check(input, wanted);
       if (verdict === undefined) continue;
       if (verdict.verdict === "hold") {
         const { verdict: _hold, ...hold } = verdict;

@@ -11,7 +11,7 @@ import type { Workload } from "../api/workload.ts";
 import { dividedByRequest, heedsAutoscaler, vpaConflict } from "./checks/autoscalers.ts";
 import { neverResizable } from "./checks/platform.ts";
 import { movesRequest } from "./inputs/qos.ts";
-import type { OutOfScope, PodFacts } from "./inputs/resize_input.ts";
+import type { OutOfScope, PodInput } from "./inputs/resize_input.ts";
 import { type SwitchValue, switchValue } from "../api/object.ts";
 
 /** The settings that decide which pods take part. */
@@ -24,7 +24,7 @@ export interface ScopeSettings {
 }
 
 /** The input of the rules. */
-export interface ScopeSubject extends Pick<PodFacts, "pod" | "node"> {
+export interface ScopeSubject extends Pick<PodInput, "pod" | "node"> {
   readonly namespace: Namespace | undefined;
   /** Those that are for the pod's workload. @default {[]} */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];

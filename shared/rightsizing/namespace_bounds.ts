@@ -11,7 +11,7 @@ import { type LimitRange, type ResourceQuota, unreadableMessages } from "../api/
 import type { Node } from "../api/node.ts";
 import { defined } from "../defined.ts";
 import type { PodTemplate } from "../api/workload.ts";
-import type { LargestNode, RightsizingFacts } from "./guards/rightsizing_facts.ts";
+import type { LargestNode, RightsizingSnapshot } from "./guards/rightsizing_snapshot.ts";
 
 /** The room in a quota for CPU and memory, each bound apart. */
 function roomsOf(
@@ -36,7 +36,7 @@ export function namespaceRules(
     readonly quotas: readonly ResourceQuota[];
   },
   { pods, template }: { readonly pods: readonly ScopedPod[]; readonly template: PodTemplate },
-): Pick<RightsizingFacts, "ranges" | "quotas" | "unreadable"> {
+): Pick<RightsizingSnapshot, "ranges" | "quotas" | "unreadable"> {
   const counted = [...pods, { ...template, qosClass: qosClassOfPod(template) }];
   return defined({
     ranges: resourceRangesOf(limitRanges),

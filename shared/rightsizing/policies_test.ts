@@ -11,7 +11,7 @@ import {
 import { faultText } from "../api/fields.ts";
 import type { UsageProvider } from "../api/optimization_policy.ts";
 import { type PolicySelector, type PolicySpec, readPolicySpec } from "./policy_spec.ts";
-import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { type LabelRequirement, labelsMatch } from "../api/label_selector.ts";
 import {
   affectedPolicies,
@@ -323,7 +323,7 @@ pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ all
     const { namespaceSelector, workloadSelector, namespaces, workloadKinds } = selector;
     for (const one of all) {
       const { namespace, labels = {} } = one.metadata;
-      const facts = [
+      const snapshot = [
         namespaceSelector === undefined || labelsMatch(namespaceLabels, namespaceSelector),
         workloadSelector === undefined || labelsMatch(labels, workloadSelector),
         (namespaces?.allow ?? []).length === 0 || namespaces?.allow.includes(namespace),
@@ -331,7 +331,7 @@ pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ all
         workloadKinds.includes(one.kind),
       ];
       const found = isInScope(one, { selector, namespaceLabels });
-      assert.equal(found, !facts.includes(false));
+      assert.equal(found, !snapshot.includes(false));
       outcomes.add(found);
       const denied = { ...selector, namespaces: { allow: [namespace], deny: [namespace] } };
       assert.equal(isInScope(one, { selector: denied, namespaceLabels }), false);

@@ -6,7 +6,7 @@
 import type { PolicyStatus } from "../api/policy_status.ts";
 import type { RecommendationReport } from "../api/recommendation_report.ts";
 import type { WantedResources } from "../resize/inputs/resources.ts";
-import type { RightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import type { RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import type { StoredPolicy } from "./policy_spec.ts";
 import type { PublishedVPA } from "./published_vpa.ts";
 import type { ReportPart } from "./reports.ts";

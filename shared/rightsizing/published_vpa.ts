@@ -4,7 +4,7 @@
  * @module
  */
 import { formatBytes, formatCPU } from "../quantity.ts";
-import type { RightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import type { RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import { amountText, truncatedProduct } from "./amounts.ts";
 import { type ContainerUsage, samplesDistribution } from "./distribution.ts";

@@ -1,5 +1,5 @@
 import { assertSentences, type SentenceRow } from "../../tests/fixtures/assert_sentences.ts";
-import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { largeRecord } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { faultText } from "../api/fields.ts";
 import {

@@ -8,7 +8,7 @@ import { defined } from "../defined.ts";
 import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 import { type ContainerResources, containerResources, type ResizePatch } from "../resize/patch.ts";
-import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { type PodSpecPath, resourceOwners } from "../api/managed_fields.ts";
 import type { FieldOwner, ResourceField, TemplateOwners } from "../api/workload.ts";
 

@@ -4,9 +4,9 @@ import {
   bareContainer,
   MI,
   recommendation,
-  rightsizingFacts,
+  rightsizingSnapshot,
   templateContainer,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import type { PodTemplate, ResourceField } from "../api/workload.ts";
 import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
@@ -15,13 +15,13 @@ import { cpuLimits, sampleQuota } from "../../tests/contract/support/sample_obje
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
 import type { ScopedPod } from "../resize/checks/resource_quota.ts";
-import { rightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import { rightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { largestNode, namespaceRules } from "./namespace_bounds.ts";
 import { publishedVPA } from "./published_vpa.ts";
 import { annotationPatch, isOwnAnnotation, workloadAnnotations } from "./workload_annotations.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
-const { workload } = rightsizingFacts({
+const { workload } = rightsizingSnapshot({
   containers: [
     templateContainer(),
     templateContainer({ name: "log", requests: { cpu: 30 } }),
@@ -322,7 +322,7 @@ pure("annotationPatch() sets what differs, removes what is gone, and leaves othe
   }
 });
 
-const { workload: deployment } = rightsizingFacts();
+const { workload: deployment } = rightsizingSnapshot();
 
 pure("publishedVPA() is in mode Off, owned by its workload, in plain quantities", () => {
   const all = [recommendation({ memory: 88_617_123 }), recommendation({ container: "log" })];

@@ -28,7 +28,7 @@ import { countableCPU } from "../quantity.ts";
 import { recordedLimitsOf } from "../resize/original_limits.ts";
 
 /** The input of the advice; a list that may not be read is undefined. */
-export interface AdviceFacts {
+export interface AdviceInput {
   readonly reports: readonly RecommendationReport[];
   readonly templates: readonly WorkloadTemplate[] | undefined;
   readonly pods: readonly Pod[] | undefined;
@@ -37,7 +37,7 @@ export interface AdviceFacts {
 
 /** Each workload of the reports, by namespace, kind and name. */
 export function adviseAll(
-  { reports, templates, pods, allocations }: AdviceFacts,
+  { reports, templates, pods, allocations }: AdviceInput,
 ): readonly AdvisedWorkload[] {
   const byNamespace = Map.groupBy(reports, ({ metadata }) => metadata.namespace);
   const records = [...byNamespace].flatMap(([namespace, ofNamespace]) =>

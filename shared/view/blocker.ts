@@ -41,7 +41,7 @@ function exceedsLimit(container: ContainerExplanation): boolean {
   return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
 
-const LOOK_AT_CONTROLLER = `does it run? ${LIST_CONTROLLERS}`;
+const CHECK_CONTROLLER = `does it run? ${LIST_CONTROLLERS}`;
 
 /** The remedy where no rule says which bound is the lowest. */
 const ANY_CEILING = "a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling";
@@ -62,7 +62,7 @@ const RULES: Readonly<Record<string, (all: Explanation) => Finding>> = {
     if (hasAllocation) return undefined;
     return {
       message: "the controller has made no allocation for the pod",
-      remedy: LOOK_AT_CONTROLLER,
+      remedy: CHECK_CONTROLLER,
     };
   },
   NodeHoldsLimits({ nodeView }) {
@@ -78,7 +78,7 @@ const RULES: Readonly<Record<string, (all: Explanation) => Finding>> = {
     if (reason === undefined) {
       return {
         message: "the controller has not checked the desired limit yet",
-        remedy: `if it lasts, ${LOOK_AT_CONTROLLER}`,
+        remedy: `if it lasts, ${CHECK_CONTROLLER}`,
       };
     }
     if (reason === "Applied") return undefined;

@@ -86,7 +86,7 @@ export interface Explanation {
 }
 
 /** Other objects that decide whether a pod takes part, as far as the user may see them. */
-export interface ScopeFacts {
+export interface ScopeInput {
   /** Those that are for the pod's workload; undefined where the user may not read them. */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
   /** Those that scale a Guaranteed pod's workload; undefined where the user may not read them. */
@@ -103,7 +103,7 @@ export interface ExplanationInput {
   readonly namespace: Namespace | undefined;
   readonly settings: ScopeSettings;
   /** Further objects that decide whether the pod takes part. */
-  readonly scopeFacts?: ScopeFacts;
+  readonly scopeInput?: ScopeInput;
   readonly allocation: PodAllocation | undefined;
   /** The view of the pod's node, where an agent answered. */
   readonly nodeView: NodeView | undefined;
@@ -116,9 +116,9 @@ export interface ExplanationInput {
 
 /** Combines all that is known of the pod. */
 export function explanationOf(input: ExplanationInput): Explanation {
-  const { pod, namespace, settings, scopeFacts, allocation, nodeView, problems, container } = input;
+  const { pod, namespace, settings, scopeInput, allocation, nodeView, problems, container } = input;
   const { spec, status } = allocation ?? {};
-  const outside = outOfScope({ pod, namespace, config: settings, ...scopeFacts });
+  const outside = outOfScope({ pod, namespace, config: settings, ...scopeInput });
   const podView = nodeView?.pods.find(({ uid }) => uid === pod.metadata.uid);
   const parts = { allocation, podView };
   return defined({

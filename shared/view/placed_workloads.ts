@@ -66,14 +66,14 @@ export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
     : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
 }
 
-interface PhaseLook {
+interface PhaseStyle {
   readonly text: string;
   readonly how?: Tone;
   /** True if its particulars say why no step follows. */
   readonly particulars?: true;
 }
 
-const PHASE_LOOKS: Readonly<Record<PlacementPhase, PhaseLook>> = {
+const PHASE_STYLES: Readonly<Record<PlacementPhase, PhaseStyle>> = {
   AsSpecified: { text: "as specified", how: "green" },
   Converging: { text: "converging", how: "cyan" },
   Fallback: { text: "fallback", how: "yellow" },
@@ -91,13 +91,13 @@ const PHASE_LOOKS: Readonly<Record<PlacementPhase, PhaseLook>> = {
 
 /** `fallback until 12:04:00Z`. */
 export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string {
-  const { text } = PHASE_LOOKS[phase];
+  const { text } = PHASE_STYLES[phase];
   return until === undefined ? text : `${text} until ${timeOfDay(until, nowMs)}`;
 }
 
 /** The text's colour; undefined: none. */
 export function phasePaint(phase: PlacementPhase): Tone | undefined {
-  return PHASE_LOOKS[phase].how;
+  return PHASE_STYLES[phase].how;
 }
 
 /**
@@ -107,7 +107,7 @@ export function phasePaint(phase: PlacementPhase): Tone | undefined {
 export function nextText(workload: ShownWorkload, nowMs: number): string {
   const { phase, message, next } = workload;
   if (next === undefined) {
-    const particular = PHASE_LOOKS[phase].particulars ? message : undefined;
+    const particular = PHASE_STYLES[phase].particulars ? message : undefined;
     return particular === undefined ? UNKNOWN : `none: ${particular}`;
   }
   const { action, notBefore } = next;

@@ -12,7 +12,7 @@ import type { Workload } from "../../shared/api/workload.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import {
   assertRefused,
   CONFLICT,

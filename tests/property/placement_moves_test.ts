@@ -72,7 +72,7 @@ function workloadOf(kind: ReplicaStatus["kind"], replicas: number): fc.Arbitrary
   });
 }
 
-const anyFacts: fc.Arbitrary<MoveDecisionInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
+const anyInput: fc.Arbitrary<MoveDecisionInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
   fc.record({
     workload: workloadOf(kind, pods.length),
     spec: fc.tuple(anySplitSpec, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
@@ -97,14 +97,14 @@ const anyFacts: fc.Arbitrary<MoveDecisionInput> = fc.tuple(anyKind, anyPods).cha
 /** How far the pods are from where they are to be. */
 function distance(
   { kind, replicas }: ReplicaStatus,
-  facts: Pick<MoveDecisionInput, "pods" | "spec">,
+  input: Pick<MoveDecisionInput, "pods" | "spec">,
 ): number {
-  const pods = facts.pods.filter(({ gone }) => !gone);
+  const pods = input.pods.filter(({ gone }) => !gone);
   if (kind === "Deployment") {
-    return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, facts.spec).spot);
+    return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, input.spec).spot);
   }
   return pods.filter((pod) =>
-    ordinalClass(ordinalOf(pod.name) ?? -1, { replicas, spec: facts.spec }) !== pod.class
+    ordinalClass(ordinalOf(pod.name) ?? -1, { replicas, spec: input.spec }) !== pod.class
   ).length;
 }
 
@@ -114,9 +114,9 @@ function outcomeOf(decision: MoveDecision): string {
 
 pure("decideMove() evicts what may go, from a whole workload, in time, above the floor", () => {
   fc.assert(
-    fc.property(anyFacts, (facts) => {
-      const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
-      const decision = decideMove(facts, PLACEMENT_DEFAULTS);
+    fc.property(anyInput, (input) => {
+      const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = input;
+      const decision = decideMove(input, PLACEMENT_DEFAULTS);
       if (!("move" in decision)) return;
       const { pod, to } = decision.move;
       assert.ok(pods.includes(pod) && pod.class !== to);
@@ -141,8 +141,8 @@ pure("decideMove() evicts what may go, from a whole workload, in time, above the
     }),
   );
   // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
-  const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
-  const outcomes = new Set(sample.map((facts) => outcomeOf(decideMove(facts, PLACEMENT_DEFAULTS))));
+  const sample = fc.sample(anyInput, { seed: 1, numRuns: 300 });
+  const outcomes = new Set(sample.map((input) => outcomeOf(decideMove(input, PLACEMENT_DEFAULTS))));
   const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
   const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
   assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));

@@ -7,29 +7,29 @@ import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reason
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { RightsizingSnapshot } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { decisionEvents, heldStatus } from "../../shared/rightsizing/guards/workload_events.ts";
-import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { anySnapshot } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
   asking,
   MI,
-  rightsizingFacts,
+  rightsizingSnapshot,
   sized,
   workloadPod,
-} from "../fixtures/rightsizing/rightsizing_facts.ts";
+} from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
 
 pure("property 5: an unsafe memory decrease is never applied in place", () => {
   let [ran, lowered] = [0, 0];
-  fc.assert(fc.property(anyFacts, (facts) => {
+  fc.assert(fc.property(anySnapshot, (snapshot) => {
     ran++;
-    const decision = decideRightsizing(facts);
+    const decision = decideRightsizing(snapshot);
     if (decision.outcome === "hold" || decision.method === "Recreate") return;
-    const plan = inPlacePlan(facts, decision.wanted);
-    for (const [index, after] of podsAfter(facts, plan).entries()) {
+    const plan = inPlacePlan(snapshot, decision.wanted);
+    for (const [index, after] of podsAfter(snapshot, plan).entries()) {
       for (const [at, { name, requests, limits }] of after.containers.entries()) {
-        const before = facts.pods[index]?.containers[at] ?? assert.fail();
-        const safe = leastSafeMemory(facts.memoryPeaks.get(name) ?? Infinity);
+        const before = snapshot.pods[index]?.containers[at] ?? assert.fail();
+        const safe = leastSafeMemory(snapshot.memoryPeaks.get(name) ?? Infinity);
         const pairs = [
           [before.requests.memory ?? 0, requests.memory ?? 0],
           [before.limits.memory ?? Infinity, limits.memory ?? Infinity],
@@ -56,7 +56,7 @@ pure("property 5: what is safe of a memory decrease is applied, the rest is skip
     const memory = Math.floor(present * to / 100);
     fc.pre(memory > 0);
     const peakBytes = Math.floor(present * peak / 1000) * MI;
-    const decision = decideRightsizing(rightsizingFacts({
+    const decision = decideRightsizing(rightsizingSnapshot({
       containers: [sized([100, present], [200, 2 * present])],
       recommendations: [asking(100, memory)],
       memoryPeaks: new Map([["app", peakBytes]]),
@@ -80,21 +80,26 @@ pure("property 5: what is safe of a memory decrease is applied, the rest is skip
 });
 
 /** Obstacles that keep pods from being resized in place without a restart. */
-const OBSTACLES: Readonly<Record<string, (facts: RightsizingFacts) => RightsizingFacts>> = {
-  notServed: (facts) => ({ ...facts, resizeServed: false }),
-  oldKubelet: (facts) => ({
-    ...facts,
-    nodes: new Map([["node-1", { kubeletVersion: "v1.31.2", pressures: [] }]]),
-  }),
-  restarts: (facts) => withContainers(facts, { restartsOnCPU: true, restartsOnMemory: true }),
-};
+const OBSTACLES: Readonly<Record<string, (snapshot: RightsizingSnapshot) => RightsizingSnapshot>> =
+  {
+    notServed: (snapshot) => ({ ...snapshot, resizeServed: false }),
+    oldKubelet: (snapshot) => ({
+      ...snapshot,
+      nodes: new Map([["node-1", { kubeletVersion: "v1.31.2", pressures: [] }]]),
+    }),
+    restarts: (snapshot) =>
+      withContainers(snapshot, { restartsOnCPU: true, restartsOnMemory: true }),
+  };
 
-function withContainers(facts: RightsizingFacts, change: ContainerFields): RightsizingFacts {
-  const containers = facts.workload.template.containers.map((one) => withFields(one, change));
+function withContainers(
+  snapshot: RightsizingSnapshot,
+  change: ContainerFields,
+): RightsizingSnapshot {
+  const containers = snapshot.workload.template.containers.map((one) => withFields(one, change));
   return {
-    ...facts,
-    workload: { ...facts.workload, template: { ...facts.workload.template, containers } },
-    pods: facts.pods.map((pod) => workloadPod(pod.metadata.name, containers)),
+    ...snapshot,
+    workload: { ...snapshot.workload, template: { ...snapshot.workload.template, containers } },
+    pods: snapshot.pods.map((pod) => workloadPod(pod.metadata.name, containers)),
   };
 }
 
@@ -110,7 +115,7 @@ pure("properties 6, 22: pods are recreated only if allowed, else there is one Wa
   fc.assert(fc.property(obstructed, ({ obstacle, allowRecreate, cpu, memory }) => {
     seen.add(`${obstacle} ${allowRecreate}`);
     const choice = { strategy: { allowRecreate }, recommendations: [asking(cpu, memory)] };
-    const decision = decideRightsizing(OBSTACLES[obstacle]!(rightsizingFacts(choice)));
+    const decision = decideRightsizing(OBSTACLES[obstacle]!(rightsizingSnapshot(choice)));
     const warnings = decisionEvents(decision).filter(({ type }) => type === "Warning");
     const came = decision.outcome === "apply" ? decision.method : "none";
     assert.equal(came, allowRecreate ? "Recreate" : "none");
@@ -122,24 +127,24 @@ pure("properties 6, 22: pods are recreated only if allowed, else there is one Wa
 
 pure("properties 6, 22: no pods are recreated or resized against policy and support", () => {
   const drawn = fc.record({
-    facts: anyFacts,
+    snapshot: anySnapshot,
     obstacle: fc.constantFrom(undefined, "notServed", "oldKubelet"),
-  }).map(({ facts, obstacle }) => {
-    const { containers } = facts.workload.template;
-    const pods = facts.pods.length === 0 ? [workloadPod("web-0", containers)] : facts.pods;
+  }).map(({ snapshot, obstacle }) => {
+    const { containers } = snapshot.workload.template;
+    const pods = snapshot.pods.length === 0 ? [workloadPod("web-0", containers)] : snapshot.pods;
     const obstruct = obstacle && OBSTACLES[obstacle];
-    return { obstacle, facts: obstruct ? obstruct({ ...facts, pods }) : facts };
+    return { obstacle, snapshot: obstruct ? obstruct({ ...snapshot, pods }) : snapshot };
   });
   const outcomes = new Set<string>();
-  fc.assert(fc.property(drawn, ({ facts, obstacle }) => {
-    const decision = decideRightsizing(facts);
+  fc.assert(fc.property(drawn, ({ snapshot, obstacle }) => {
+    const decision = decideRightsizing(snapshot);
     const unavailable = decisionEvents(decision)
       .filter(({ reason }) => reason === "InPlaceResizeUnavailable");
     assert.ok(unavailable.length <= 1);
     const came = decision.outcome === "apply" ? decision.method : decision.outcome;
     outcomes.add(`${came} ${obstacle === undefined}`);
     if (obstacle !== undefined) assert.notEqual(came, "InPlace");
-    if (came === "Recreate") assert.ok(facts.policy.updateStrategy.allowRecreate);
+    if (came === "Recreate") assert.ok(snapshot.policy.updateStrategy.allowRecreate);
   }));
   assert.equal(outcomes.size, 5, [...outcomes].join());
 });
@@ -147,8 +152,8 @@ pure("properties 6, 22: no pods are recreated or resized against policy and supp
 pure("property 24: each skip leaves a machine-readable reason of the list", () => {
   const reasons = new Set<string>();
   fc.assert(
-    fc.property(anyFacts, (facts) => {
-      const decision = decideRightsizing(facts);
+    fc.property(anySnapshot, (snapshot) => {
+      const decision = decideRightsizing(snapshot);
       const skips = decision.outcome === "hold" ? [decision, ...decision.clamps] : decision.clamps;
       for (const { by, reason, message } of skips) {
         assert.ok(Object.hasOwn(RIGHTSIZING_REASONS, reason), reason);
@@ -161,10 +166,10 @@ pure("property 24: each skip leaves a machine-readable reason of the list", () =
 });
 
 pure("decideRightsizing() applies nothing in a dry-run", () => {
-  fc.assert(fc.property(anyFacts, (facts) => {
-    const decision = decideRightsizing({ ...facts, dryRun: true });
+  fc.assert(fc.property(anySnapshot, (snapshot) => {
+    const decision = decideRightsizing({ ...snapshot, dryRun: true });
     assert.ok(decision.outcome === "hold");
-    const { mode } = facts.policy;
+    const { mode } = snapshot.policy;
     const reasons = { Auto: "DryRun", Recommend: "RecommendOnly", Disabled: "PolicyDisabled" };
     assert.equal(decision.reason, reasons[mode]);
     assert.equal(heldStatus(decision.reason), mode === "Disabled" ? "Skipped" : "Recommended");

@@ -15,21 +15,21 @@ import {
   retryResize,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { RightsizingSnapshot } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { valuesInForce } from "../../shared/rightsizing/workload_record.ts";
 import {
   anyContainers,
-  anyFacts,
-  anyRecordedFacts,
+  anyRecordedSnapshot,
+  anySnapshot,
   counted,
-  factsOf,
+  snapshotOf,
 } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
   MI,
   recommendation,
-  rightsizingFacts,
+  rightsizingSnapshot,
   sized,
-} from "../fixtures/rightsizing/rightsizing_facts.ts";
+} from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   createdPod,
   ownedOf,
@@ -40,17 +40,17 @@ import {
 pure("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
   let [ran, applied] = [0, 0];
   fc.assert(
-    fc.property(anyFacts, (facts) => {
+    fc.property(anySnapshot, (snapshot) => {
       ran++;
-      const decision = decideRightsizing(facts);
+      const decision = decideRightsizing(snapshot);
       if (decision.outcome === "hold" || decision.method === "Recreate") return;
       applied++;
-      const plan = inPlacePlan(facts, decision.wanted);
-      const pods = podsAfter(facts, plan);
-      const again = { ...facts, pods, inForce: plan.inForce };
+      const plan = inPlacePlan(snapshot, decision.wanted);
+      const pods = podsAfter(snapshot, plan);
+      const again = { ...snapshot, pods, inForce: plan.inForce };
       assert.deepEqual(inPlacePlan(again, decision.wanted).pods, []);
       // And the present pods were valid, so it is not the server that is lenient.
-      assert.equal(decideRightsizing({ ...facts, dryRun: true }).outcome, "hold");
+      assert.equal(decideRightsizing({ ...snapshot, dryRun: true }).outcome, "hold");
     }),
   );
   assert.ok(applied > ran / 12, `${applied} of ${ran}`);
@@ -67,7 +67,7 @@ pure("decideRightsizing() sets requests to the recommendation where nothing forb
   });
   const seen = new Set<string>();
   fc.assert(fc.property(world, ({ request, requestMebi, limits, cpu, memory, recreate }) => {
-    const facts = rightsizingFacts({
+    const snapshot = rightsizingSnapshot({
       containers: [sized([request, requestMebi], limits)],
       recommendations: [recommendation({ cpu, memory })],
       memoryPeaks: new Map([["app", 0]]),
@@ -77,18 +77,18 @@ pure("decideRightsizing() sets requests to the recommendation where nothing forb
         allowRecreate: recreate,
       },
     });
-    const decision = decideRightsizing(facts);
+    const decision = decideRightsizing(snapshot);
     if (request === cpu && requestMebi * MI === memory) return;
     assert.ok(decision.outcome === "apply");
     seen.add(decision.method);
     const { wanted } = decision;
     if (decision.method === "InPlace") {
-      for (const { containers } of podsAfter(facts, inPlacePlan(facts, wanted))) {
+      for (const { containers } of podsAfter(snapshot, inPlacePlan(snapshot, wanted))) {
         assert.deepEqual(containers[0]?.requests, { cpu, memory });
       }
       return;
     }
-    const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+    const patch = templatePatch(snapshot.workload, { wanted, owned: ownedOf(snapshot) });
     const [entry = assert.fail()] = patch.body.spec.template.spec.containers ?? [];
     assert.deepEqual(readEntry(entry).requests, { cpu, memory });
   }));
@@ -106,10 +106,10 @@ const BELOW: RightsizingDecision = {
 };
 
 function keepsLimits(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   { wanted }: Pick<Extract<RightsizingDecision, { outcome: "apply" }>, "wanted">,
 ): void {
-  for (const { changes } of inPlacePlan(facts, wanted).pods) {
+  for (const { changes } of inPlacePlan(snapshot, wanted).pods) {
     for (const change of changes) {
       assert.deepEqual(change.limits, {});
     }
@@ -124,18 +124,18 @@ function setsLimits(step: JSONPatchOperation): boolean {
 pure("countingValues() leave what was just adopted, and are the same a second time", () => {
   const methods = new Set<string>();
   fc.assert(
-    fc.property(anyRecordedFacts, ({ facts: drawn, recorded }) => {
-      const facts = counted({ facts: drawn, recorded });
-      const { workload: { template } } = facts;
-      const around = { ...facts, quotas: [] };
-      const again = countingValues(valuesInForce(facts.inForce, template.containers), around);
-      assert.deepEqual([again.values, again.messages], [facts.inForce, []]);
-      const decision = decideRightsizing(facts);
+    fc.property(anyRecordedSnapshot, ({ snapshot: drawn, recorded }) => {
+      const snapshot = counted({ snapshot: drawn, recorded });
+      const { workload: { template } } = snapshot;
+      const around = { ...snapshot, quotas: [] };
+      const again = countingValues(valuesInForce(snapshot.inForce, template.containers), around);
+      assert.deepEqual([again.values, again.messages], [snapshot.inForce, []]);
+      const decision = decideRightsizing(snapshot);
       if (decision.outcome === "hold") return;
-      methods.add(`${decision.method} ${facts.inForce.size > 0 ? "anew" : "first"}`);
-      const { inForce } = inPlacePlan(facts, decision.wanted);
-      const containers = templateAfter(facts, decision);
-      const workload = { ...facts.workload, template: { ...template, containers } };
+      methods.add(`${decision.method} ${snapshot.inForce.size > 0 ? "anew" : "first"}`);
+      const { inForce } = inPlacePlan(snapshot, decision.wanted);
+      const containers = templateAfter(snapshot, decision);
+      const workload = { ...snapshot.workload, template: { ...template, containers } };
       const kept = countingValues(valuesInForce(inForce, containers), { ...around, workload });
       assert.deepEqual([kept.values, kept.messages], [inForce, []]);
     }),
@@ -147,44 +147,44 @@ pure("countingValues() leave what was just adopted, and are the same a second ti
 pure("property 3: requests-only leaves the limits of every container, by every method", () => {
   const methods = new Set<string>();
   // Limits may have been adopted before the policy turned to requests only.
-  const requestsOnly = anyRecordedFacts.map(({ facts, recorded }) => ({
+  const requestsOnly = anyRecordedSnapshot.map(({ snapshot, recorded }) => ({
     recorded,
-    facts: {
-      ...facts,
+    snapshot: {
+      ...snapshot,
       policy: {
-        ...facts.policy,
-        updateStrategy: { ...facts.policy.updateStrategy, updateRequestsOnly: true },
+        ...snapshot.policy,
+        updateStrategy: { ...snapshot.policy.updateStrategy, updateRequestsOnly: true },
       },
     },
   }));
   let [ran, dropped, caughtUp] = [0, 0, 0];
   fc.assert(
-    fc.property(requestsOnly, ({ facts: drawn, recorded }) => {
+    fc.property(requestsOnly, ({ snapshot: drawn, recorded }) => {
       ran++;
-      const facts = counted({ facts: drawn, recorded });
+      const snapshot = counted({ snapshot: drawn, recorded });
       if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
-      const catchUp = retryResize(facts, BELOW);
+      const catchUp = retryResize(snapshot, BELOW);
       if (catchUp?.outcome === "apply") caughtUp++;
-      for (const one of [decideRightsizing(facts), catchUp]) {
-        if (one?.outcome === "apply") keepsLimits(facts, one);
+      for (const one of [decideRightsizing(snapshot), catchUp]) {
+        if (one?.outcome === "apply") keepsLimits(snapshot, one);
       }
-      const raw = facts.workload.template.containers.map((one) => containerResources(one));
+      const raw = snapshot.workload.template.containers.map((one) => containerResources(one));
       const given = podCreationPatch(
         createdPod({ spec: { containers: raw } }),
-        facts.inForce,
+        snapshot.inForce,
       );
       assert.ok(!given.some(setsLimits));
-      const decision = decideRightsizing(facts);
+      const decision = decideRightsizing(snapshot);
       if (decision.outcome === "hold") return;
       const { method, wanted } = decision;
       methods.add(method);
-      const plan = inPlacePlan(facts, wanted);
+      const plan = inPlacePlan(snapshot, wanted);
       assert.deepEqual(plan.originalLimits, new Map());
-      const byName = new Map(facts.workload.template.containers.map((one) => [one.name, one]));
+      const byName = new Map(snapshot.workload.template.containers.map((one) => [one.name, one]));
       for (const serverSideApply of [true, false]) {
         const { body } = templatePatch(
-          facts.workload,
-          { wanted, owned: ownedOf(facts) },
+          snapshot.workload,
+          { wanted, owned: ownedOf(snapshot) },
           { serverSideApply },
         );
         const { containers = [], initContainers = [] } = body.spec.template.spec;
@@ -197,7 +197,7 @@ pure("property 3: requests-only leaves the limits of every container, by every m
         // An apply that no longer named an owned limit would remove it.
         if (serverSideApply) {
           const named = new Map([...containers, ...initContainers].map((one) => [one.name, one]));
-          for (const present of facts.workload.template.containers) {
+          for (const present of snapshot.workload.template.containers) {
             const entry = named.get(present.name);
             const { limits } = entry === undefined ? NO_RESOURCES : readEntry(entry);
             assert.deepEqual(limits, present.limits);
@@ -218,13 +218,13 @@ pure("property 3: requests-only leaves the limits of every container, by every m
 
 pure("property 10: every container is named exactly once, in quantities that read back", () => {
   let [ran, named] = [0, 0];
-  fc.assert(fc.property(anyContainers.chain(factsOf), (drawn) => {
+  fc.assert(fc.property(anyContainers.chain(snapshotOf), (drawn) => {
     ran++;
-    const facts = { ...drawn, dryRun: false };
-    const decision = decideRightsizing(facts);
+    const snapshot = { ...drawn, dryRun: false };
+    const decision = decideRightsizing(snapshot);
     if (decision.outcome === "hold") return;
     const { wanted } = decision;
-    const { body } = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+    const { body } = templatePatch(snapshot.workload, { wanted, owned: ownedOf(snapshot) });
     const { containers = [], initContainers = [] } = body.spec.template.spec;
     const names = [...containers, ...initContainers].map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
@@ -236,7 +236,7 @@ pure("property 10: every container is named exactly once, in quantities that rea
       assert.equal(read.requests.cpu, requests.cpu ?? read.requests.cpu);
       assert.equal(read.limits.memory, limits.memory ?? read.limits.memory);
     }
-    for (const { changes } of inPlacePlan(facts, wanted).pods) {
+    for (const { changes } of inPlacePlan(snapshot, wanted).pods) {
       const all = changes.map(({ name }) => name);
       assert.equal(new Set(all).size, all.length);
       const { containers: entries = [] } = resizePatch("u", changes).spec;

@@ -15,7 +15,7 @@ import {
   plantOf,
 } from "../fixtures/market/drawn_plant.ts";
 import { pure } from "../fixtures/pure.ts";
-import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { ofDeployment } from "../fixtures/sample_workloads.ts";
 import { ALL_THERE, startProgram } from "./controller_program.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 

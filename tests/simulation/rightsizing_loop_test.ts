@@ -15,7 +15,7 @@ import {
   MI,
   templateContainer,
   workloadPod,
-} from "../fixtures/rightsizing/rightsizing_facts.ts";
+} from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   NAMESPACE,
   openRightsizingScene,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { truncatedProduct } from "../../shared/rightsizing/amounts.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyWorkloads,

@@ -6,7 +6,11 @@ import { RESOURCE_SIDES } from "../../shared/resize/inputs/resources.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  bareContainer,
+  MI,
+  templateContainer,
+} from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   NAMESPACE,
   type PolicyChoice,

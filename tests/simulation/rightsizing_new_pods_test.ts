@@ -20,7 +20,7 @@ import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   type BirthChoice,
   NAMESPACE,

@@ -5,7 +5,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyWorkloads,

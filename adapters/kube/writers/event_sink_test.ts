@@ -4,7 +4,7 @@ import { type LogFields, silentLog } from "../../../shared/log.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import {
   type CannedServer,
   type ReceivedRequest,

@@ -21,7 +21,7 @@ import type { RecreateOptions, WorkloadWriter } from "../../../shared/rightsizin
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
 import { parseWorkload, workloadPath } from "../kinds/workloads.ts";

@@ -13,8 +13,8 @@ import {
 } from "../../../tests/fixtures/canned_server.ts";
 import {
   recommendation,
-  rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+  rightsizingSnapshot,
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { KubeConnection } from "../client/connection.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
@@ -52,7 +52,7 @@ function stored(name: "report" | "policy") {
 const [REPORT, POLICY] = [stored("report"), stored("policy")];
 const { workloads, metadata: reported } = REPORT;
 const ANEW = { namespace: "shop", name: "recommendations-1", workloads };
-const VPA = publishedVPA(rightsizingFacts().workload, [recommendation()]);
+const VPA = publishedVPA(rightsizingSnapshot().workload, [recommendation()]);
 const VPA_IDENTITY = { namespace: "shop", name: "optipod-deployment-web", uid: "uid-vpa" };
 const { status: vpaStatus, ...vpaBody } = VPA;
 

@@ -46,11 +46,11 @@ export function doctorArguments(): Command {
 
 /** Shows the findings. Resolves with the exit code. */
 export async function doctorCommand(
-  { cluster, world, output, look }: CommandContext,
+  { cluster, world, output, style }: CommandContext,
 ): Promise<number> {
   const diagnosis = diagnose(await cluster.diagnosis.snapshot(), CHECKS);
   if (world.signal.aborted) return INTERRUPTED;
-  world.out(structuredOutput(diagnosis, output) ?? textOf(diagnosis, look));
+  world.out(structuredOutput(diagnosis, output) ?? textOf(diagnosis, style));
   const { findings, unchecked } = diagnosis;
   if (findings.some(({ severity }) => severity === "error")) return 1;
   return unchecked.length > 0 ? UNCHECKED : 0;
@@ -58,10 +58,12 @@ export async function doctorCommand(
 
 function textOf(
   { findings, unchecked, checked }: Diagnosis,
-  look: CommandContext["look"],
+  style: CommandContext["style"],
 ): string {
   const lines = findings.flatMap(({ severity, code, object, seen, remedy }) => [
-    `${paint(severity.padEnd(7), LOOKS[severity], look)}  ${paint(code, "bold", look)}  ${object}`,
+    `${paint(severity.padEnd(7), LOOKS[severity], style)}  ${
+      paint(code, "bold", style)
+    }  ${object}`,
     `         ${seen}`,
     `         → ${remedy}`,
   ]);

@@ -1,4 +1,4 @@
-import type { KubeletFacts, PartName, Snapshot, SnapshotParts } from "../kube/snapshot.ts";
+import type { KubeletState, PartName, Snapshot, SnapshotParts } from "../kube/snapshot.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { VERSION } from "../../../shared/version.ts";
 import {
@@ -112,8 +112,8 @@ function snapshotOf(
 const { programs: [controller, agent], nodes: [node], kubelets: [kubelet] } = HEALTHY;
 assert(controller && agent && node && kubelet);
 
-const kubeletWith = (facts: Partial<KubeletFacts>): Partial<SnapshotParts> => ({
-  kubelets: [{ ...kubelet, ...facts }],
+const kubeletWith = (input: Partial<KubeletState>): Partial<SnapshotParts> => ({
+  kubelets: [{ ...kubelet, ...input }],
 });
 const serving = (days: number): Partial<SnapshotParts> => ({
   webhook: { bundles: [BUNDLE], serving: { notAfterMs: NOW + days * 86_400_000 } },

@@ -11,8 +11,8 @@ import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { type Check, check, type Finding } from "./check.ts";
 import {
   PRIORITY_LEVEL,
-  type ProgramFacts,
   PROGRAMS,
+  type ProgramState,
   type WrittenLease,
 } from "../kube/snapshot.ts";
 
@@ -26,7 +26,7 @@ const ALLOCATIONS = "podallocations.allocation.mbcas.io";
 
 const REINSTALL = "apply the manifests of one version, and use the command of that version";
 
-function titleOf({ name }: Pick<ProgramFacts, "name">): string {
+function titleOf({ name }: Pick<ProgramState, "name">): string {
   const kind = name === "mbcas-agent" ? "DaemonSet" : "Deployment";
   return `${kind} ${SYSTEM_NAMESPACE}/${name}`;
 }

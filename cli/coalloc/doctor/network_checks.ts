@@ -14,7 +14,7 @@ import type {
 import type { Texts } from "../../../shared/api/object.ts";
 import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { type Check, check, type Finding } from "./check.ts";
-import type { ProgramFacts, SnapshotParts } from "../kube/snapshot.ts";
+import type { ProgramState, SnapshotParts } from "../kube/snapshot.ts";
 
 /** The port of the webhook's server. */
 const WEBHOOK_PORT = 9443;
@@ -91,7 +91,7 @@ interface Way extends PolicedConnection {
 /** The parts that decide a program's connections. */
 type Routes = Pick<SnapshotParts, "apiAddresses" | "kubelets" | "dns" | "webhook">;
 
-function waysOf({ name }: ProgramFacts, { apiAddresses, kubelets, dns, webhook }: Routes): Way[] {
+function waysOf({ name }: ProgramState, { apiAddresses, kubelets, dns, webhook }: Routes): Way[] {
   const egress = { direction: "egress", protocol: "TCP" } as const;
   const toAPI = apiAddresses.map(({ address, port }) => ({
     ...egress,

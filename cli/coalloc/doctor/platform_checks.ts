@@ -5,7 +5,7 @@
  */
 import { isOldKubelet } from "../../../shared/resize/checks/platform.ts";
 import { type Check, check, type Finding, type Severity } from "./check.ts";
-import type { KubeletFacts } from "../kube/snapshot.ts";
+import type { KubeletState } from "../kube/snapshot.ts";
 
 /** Kubernetes versions that the product's tests cover. */
 const LEAST_MINOR = 33;
@@ -17,7 +17,7 @@ const MOST_SKEW = 3;
 interface NodeFault {
   readonly code: string;
   readonly severity: Severity;
-  readonly seen: (facts: KubeletFacts) => string | false | undefined;
+  readonly seen: (input: KubeletState) => string | false | undefined;
   readonly remedy: string;
 }
 
@@ -69,7 +69,7 @@ function minorOf(version: string | undefined): number | undefined {
 }
 
 /** One finding for all kubelets that the user may not ask. */
-function hiddenKubelets(kubelets: readonly KubeletFacts[]): readonly Finding[] {
+function hiddenKubelets(kubelets: readonly KubeletState[]): readonly Finding[] {
   const hidden = kubelets.filter(({ missingRight }) => missingRight !== undefined);
   const [first, ...others] = hidden;
   if (first?.missingRight === undefined) return [];
@@ -136,10 +136,10 @@ export const PLATFORM_CHECKS: readonly Check[] = [
     name: "kubelet settings",
     needs: ["kubelets"],
     find: ({ kubelets }) => [
-      ...kubelets.flatMap((facts) =>
+      ...kubelets.flatMap((input) =>
         NODE_FAULTS.flatMap(({ seen: see, ...fault }): Finding[] => {
-          const seen = see(facts);
-          return seen ? [{ ...fault, object: `Node ${facts.node}`, seen }] : [];
+          const seen = see(input);
+          return seen ? [{ ...fault, object: `Node ${input.node}`, seen }] : [];
         })
       ),
       ...hiddenKubelets(kubelets),

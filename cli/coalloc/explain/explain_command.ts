@@ -6,7 +6,7 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { type CommandContext, CommandProblem, type PodName } from "../ports.ts";
-import { explanationOf, type ScopeFacts } from "../../../shared/view/explanation.ts";
+import { explanationOf, type ScopeInput } from "../../../shared/view/explanation.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
@@ -25,7 +25,7 @@ export interface ExplainRequest {
 /** Explains the pod. Resolves with the exit code. */
 export async function explainCommand(
   { pod: podName, container }: ExplainRequest,
-  { cluster, world, output, look }: CommandContext,
+  { cluster, world, output, style }: CommandContext,
 ): Promise<number> {
   const { reader } = cluster;
   const { namespace, name } = podName;
@@ -36,10 +36,10 @@ export async function explainCommand(
       `Cannot explain container ${container}: pod ${name} has only ${names}`,
     );
   }
-  const [ofNamespace, settings, scopeFacts, readings] = await Promise.all([
+  const [ofNamespace, settings, scopeInput, readings] = await Promise.all([
     reader.namespace(namespace),
     readSettings(reader),
-    reader.scopeFacts(pod),
+    reader.scopeInput(pod),
     readNodes(cluster, pod.nodeName === "" ? { namespace } : { namespace, node: pod.nodeName }),
   ]);
   if (world.signal.aborted) return INTERRUPTED;
@@ -48,13 +48,13 @@ export async function explainCommand(
     pod,
     namespace: ofNamespace,
     settings: marketSettings(settings.text),
-    scopeFacts,
+    scopeInput,
     allocation,
     nodeView: readings.views.find(({ node }) => node === pod.nodeName),
     problems: [
       ...settings.problems,
       // An allocation holds what the controller has decided; without one the command decides itself.
-      ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
+      ...(allocation === undefined ? unseenOf(pod, scopeInput) : []),
       ...readings.problems,
     ],
     container,
@@ -62,11 +62,11 @@ export async function explainCommand(
   });
 
   const data = { ...explanation, blocked: blockerOf(explanation) ?? null };
-  world.out(structuredOutput(data, output) ?? explainText(explanation, look));
+  world.out(structuredOutput(data, output) ?? explainText(explanation, style));
   return 0;
 }
 
-function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeFacts): readonly string[] {
+function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeInput): readonly string[] {
   return [
     ...(verticalAutoscalers === undefined
       ? ["VerticalPodAutoscalers can't be read: one may set the pod's resources (VPAConflict)"]

@@ -45,7 +45,7 @@ import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import type { ClusterReader, ClusterVersions, PodName } from "../ports.ts";
-import type { ScopeFacts } from "../../../shared/view/explanation.ts";
+import type { ScopeInput } from "../../../shared/view/explanation.ts";
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, SETTINGS } from "../../../shared/installation.ts";
 import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
@@ -84,8 +84,8 @@ export function createClusterReader(
       return typeof text === "string" ? text : undefined;
     },
     templateLimits: createOwnerTemplates(connection).limitsOf,
-    scopeFacts: (pod) => readScopeFacts(requests, pod),
-    limitFacts: (pod) => readLimitFacts(requests, pod),
+    scopeInput: (pod) => readScopeInput(requests, pod),
+    limitInput: (pod) => readLimitInput(requests, pod),
     versions: () => readVersions(requests),
     controllerIsAlive: () => readControllerIsAlive(requests),
   };
@@ -103,7 +103,7 @@ async function all<T extends ApiObject>(
   return (await source.list(signal)).items;
 }
 
-async function readScopeFacts(requests: Requests, pod: Pod): Promise<ScopeFacts> {
+async function readScopeInput(requests: Requests, pod: Pod): Promise<ScopeInput> {
   const [verticalAutoscalers, horizontal, node] = await Promise.all([
     unlessUnreadable(verticalAutoscalersOf(requests, pod)),
     unlessHidden(horizontalAutoscalersOf(requests, pod)),
@@ -127,7 +127,7 @@ async function verticalAutoscalersOf(
 async function horizontalAutoscalersOf(
   requests: Requests,
   pod: Pod,
-): Promise<Pick<ScopeFacts, "autoscalers" | "workload">> {
+): Promise<Pick<ScopeInput, "autoscalers" | "workload">> {
   if (!movesRequest(pod)) return {};
   const { namespace } = pod.metadata;
   const source = horizontalPodAutoscalerListWatch(requests.connection, { namespace });
@@ -140,10 +140,10 @@ async function horizontalAutoscalersOf(
   return raw === undefined ? { autoscalers } : { autoscalers, workload: parseWorkload(raw, kind) };
 }
 
-async function readLimitFacts(
+async function readLimitInput(
   requests: Requests,
   pod: Pod,
-): ReturnType<ClusterReader["limitFacts"]> {
+): ReturnType<ClusterReader["limitInput"]> {
   const { namespace } = pod.metadata;
   const [ranges, node] = await Promise.all([
     // Not all users may read them; the server decides anyway.

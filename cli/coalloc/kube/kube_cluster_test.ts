@@ -105,10 +105,10 @@ pure("createClusterReader() goes without what the user may not read", async () =
     ),
   });
   const pod = samplePod("web");
-  const { limitRange, node } = await open.cluster.reader.limitFacts(pod);
+  const { limitRange, node } = await open.cluster.reader.limitInput(pod);
   assert.equal(limitRange?.cpu?.container.max, 1000);
   assert.equal(node?.kubeletVersion, "v1.36.3");
-  const nowhere = await open.cluster.reader.limitFacts({ ...pod, nodeName: "" });
+  const nowhere = await open.cluster.reader.limitInput({ ...pod, nodeName: "" });
   assert.deepEqual(nowhere, { limitRange });
   const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
   const closed = server({
@@ -117,7 +117,7 @@ pure("createClusterReader() goes without what the user may not read", async () =
     [deployment]: FORBIDDEN,
     "GET /version": { gitVersion: "v1.36.3" },
   });
-  assert.deepEqual(await closed.cluster.reader.limitFacts(pod), {});
+  assert.deepEqual(await closed.cluster.reader.limitInput(pod), {});
   assert.deepEqual(await closed.cluster.reader.versions(), {
     server: "v1.36.3",
     controllerImage: undefined,
@@ -147,20 +147,20 @@ pure("createClusterReader() finds VPAs of the pod's workload that the user may s
     [path]: list(vpa("ours", "Deployment"), vpa("other", "StatefulSet")),
     [node]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.30.1" } } },
   });
-  const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeFacts(pod);
+  const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeInput(pod);
   assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
   assert.equal(seen?.kubeletVersion, "v1.30.1");
   const closed = server({ [path]: FORBIDDEN, [node]: FORBIDDEN });
-  assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
+  assert.deepEqual(await closed.cluster.reader.scopeInput(pod), {});
   const without = server({ [node]: FORBIDDEN });
-  assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
+  assert.deepEqual(await without.cluster.reader.scopeInput(pod), { verticalAutoscalers: [] });
   // VPAs are others' kind: their webhook may be down. Other errors of the server are reported.
   const fault = new ApiError(500, "InternalError", "no");
   const broken = server({ [path]: fault, [node]: FORBIDDEN });
-  assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});
+  assert.deepEqual(await broken.cluster.reader.scopeInput(pod), {});
   const strange = server({ [path]: new ApiError(401, "Unauthorized", "no") });
-  await assert.rejects(strange.cluster.reader.scopeFacts(pod), { status: 401 });
-  await assert.rejects(server({ [node]: fault }).cluster.reader.scopeFacts(pod), { status: 500 });
+  await assert.rejects(strange.cluster.reader.scopeInput(pod), { status: 401 });
+  await assert.rejects(server({ [node]: fault }).cluster.reader.scopeInput(pod), { status: 500 });
 });
 
 pure("createClusterReader() finds HPAs of a Guaranteed pod's workload alone", async () => {
@@ -186,13 +186,13 @@ pure("createClusterReader() finds HPAs of a Guaranteed pod's workload alone", as
   });
   const pod = ownedBy("StatefulSet", samplePod("web-0"));
   const guaranteed: Pod = { ...pod, qosClass: "Guaranteed" };
-  const facts = await open.cluster.reader.scopeFacts(guaranteed);
-  assert.deepEqual(facts.autoscalers?.map(({ metadata: { name } }) => name), ["ours"]);
-  assert.deepEqual(facts.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
-  assert.deepEqual(facts.workload?.metadata.annotations, annotations);
-  assert.equal((await open.cluster.reader.scopeFacts(pod)).autoscalers, undefined);
+  const input = await open.cluster.reader.scopeInput(guaranteed);
+  assert.deepEqual(input.autoscalers?.map(({ metadata: { name } }) => name), ["ours"]);
+  assert.deepEqual(input.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
+  assert.deepEqual(input.workload?.metadata.annotations, annotations);
+  assert.equal((await open.cluster.reader.scopeInput(pod)).autoscalers, undefined);
   const closed = server({ [hpas]: FORBIDDEN });
-  assert.equal((await closed.cluster.reader.scopeFacts(guaranteed)).autoscalers, undefined);
+  assert.equal((await closed.cluster.reader.scopeInput(guaranteed)).autoscalers, undefined);
 });
 
 pure("createClusterReader() asks nothing that the user can't interrupt", async () => {
@@ -210,8 +210,8 @@ pure("createClusterReader() asks nothing that the user can't interrupt", async (
   await reader.allocations();
   await reader.settingsText();
   await reader.templateLimits({ ...pod, metadata: { ...pod.metadata, owner } });
-  await reader.limitFacts(pod);
-  await reader.scopeFacts(pod);
+  await reader.limitInput(pod);
+  await reader.scopeInput(pod);
   await reader.versions();
   await reader.controllerIsAlive();
   assert.equal(requests.length, 13);

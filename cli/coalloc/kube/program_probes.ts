@@ -18,9 +18,9 @@ import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type {
-  KubeletFacts,
-  ProgramFacts,
+  KubeletState,
   ProgramName,
+  ProgramState,
   SnapshotParts,
   UnreadyPod,
 } from "./snapshot.ts";
@@ -86,9 +86,9 @@ export function seriesIn(text: string): ReadonlyMap<string, number> {
 /** The kubelets of Ready Linux nodes. */
 export async function readKubelets(
   { connection, nodes }: Source,
-): Promise<readonly KubeletFacts[]> {
+): Promise<readonly KubeletState[]> {
   const running = (await nodes).filter(({ ready, os }) => ready && os === undefined);
-  return await inParallel(running, async ({ metadata: { name: node } }): Promise<KubeletFacts> => {
+  return await inParallel(running, async ({ metadata: { name: node } }): Promise<KubeletState> => {
     const proxy = resourcePath({ groupVersion: "v1", resource: "nodes", name: node });
     try {
       const [configz, series] = await Promise.all([
@@ -132,9 +132,9 @@ export function missingRight({ status, message }: ApiError): string | undefined 
 }
 
 /** The programs that are installed. */
-export async function readPrograms({ get }: Source): Promise<readonly ProgramFacts[]> {
+export async function readPrograms({ get }: Source): Promise<readonly ProgramState[]> {
   const kinds = [["deployments", CONTROLLER_DEPLOYMENT], ["daemonsets", AGENT_APP]] as const;
-  const found = await Promise.all(kinds.map(async ([resource, name]): Promise<ProgramFacts[]> => {
+  const found = await Promise.all(kinds.map(async ([resource, name]): Promise<ProgramState[]> => {
     const place = { groupVersion: "apps/v1", namespace: SYSTEM_NAMESPACE, resource, name };
     const raw = await get(resourcePath(place));
     if (raw === undefined) return [];

@@ -23,7 +23,7 @@ export const PROGRAMS = ["mbcas-controller", "mbcas-agent"] as const;
 export type ProgramName = typeof PROGRAMS[number];
 
 /** Facts that the kubelet of a Ready Linux node reports about itself. */
-export interface KubeletFacts {
+export interface KubeletState {
   readonly node: string;
   /** Why it says nothing, in a sentence. */
   readonly problem?: string;
@@ -40,7 +40,7 @@ export interface KubeletFacts {
 }
 
 /** The Deployment of the controllers, or the DaemonSet of the agents. */
-export interface ProgramFacts {
+export interface ProgramState {
   readonly name: ProgramName;
   /** Pods that are to run, and those that are ready. */
   readonly wanted: number;
@@ -70,7 +70,7 @@ export type AgentAnswer =
   & ({ readonly view: NodeView } | { readonly problem: string });
 
 /** A CustomResourceDefinition of the product. */
-export interface DefinitionFacts {
+export interface DefinitionState {
   readonly name: string;
   /** False where the server has none. */
   readonly exists: boolean;
@@ -84,7 +84,7 @@ export interface BundledCertificate {
 }
 
 /** The webhook's configuration, and the certificates of the Secret where there is one. */
-export interface WebhookFacts {
+export interface WebhookState {
   readonly bundles: readonly {
     readonly webhook: string;
     /** Why the bundle can't be read, in a sentence. */
@@ -115,7 +115,7 @@ export interface SnapshotParts {
   /** `atMs`: the server's clock. */
   readonly server: { readonly version: string; readonly atMs: number };
   readonly nodes: readonly Node[];
-  readonly kubelets: readonly KubeletFacts[];
+  readonly kubelets: readonly KubeletState[];
   readonly pods: readonly Pod[];
   readonly namespaces: readonly Namespace[];
   readonly allocations: readonly PodAllocation[];
@@ -125,7 +125,7 @@ export interface SnapshotParts {
   /** The settings file; empty where there is none. */
   readonly settings: string;
   /** Those that are installed. */
-  readonly programs: readonly ProgramFacts[];
+  readonly programs: readonly ProgramState[];
   readonly unready: readonly UnreadyPod[];
   readonly leases: readonly WrittenLease[];
   readonly agents: readonly AgentAnswer[];
@@ -136,11 +136,11 @@ export interface SnapshotParts {
   readonly apiAddresses: readonly { readonly address: string; readonly port: number }[];
   /** Addresses of the Service `kube-dns`, and how many endpoints are ready; absent without one. */
   readonly dns: { readonly addresses: readonly string[]; readonly ready: number } | undefined;
-  readonly definitions: readonly DefinitionFacts[];
+  readonly definitions: readonly DefinitionState[];
   /** Fields of PodAllocations that the server would drop. */
   readonly unknownFields: readonly string[];
   /** Undefined where it is not installed. */
-  readonly webhook: WebhookFacts | undefined;
+  readonly webhook: WebhookState | undefined;
   readonly priorityLevels: readonly PriorityLevel[];
 }
 

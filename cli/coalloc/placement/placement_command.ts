@@ -87,16 +87,16 @@ function textOf(
     readonly context: CommandContext;
   },
 ): string {
-  const { world, namespace, output, look } = context;
+  const { world, namespace, output, style } = context;
   const nowMs = world.clock.wall();
   const data = dataOutput(view, placementRows(view, nowMs), { ...context, watchMs });
   if (data !== undefined) return data;
   const wide = output === "wide";
   const text = workload === undefined
-    ? placementTable(view, { ...look, wide, namespaces: namespace.all, nowMs })
+    ? placementTable(view, { ...style, wide, namespaces: namespace.all, nowMs })
     : [
-      ...view.workloads.map((one) => placementDetail(one, { ...look, nowMs })),
-      barLegend(view.workloads, look) + textLines(view.notes),
+      ...view.workloads.map((one) => placementDetail(one, { ...style, nowMs })),
+      barLegend(view.workloads, style) + textLines(view.notes),
     ].filter((part) => part !== "").join("\n");
   return watchMs !== undefined && world.outIsTerminal ? fittedScreen(text, world.size()) : text;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { counted, UNKNOWN } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { textTable } from "../output.ts";
@@ -18,7 +18,7 @@ import {
 import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
 
 /** How it is shown. */
-export interface DetailLook extends TerminalLook {
+export interface DetailStyle extends TerminalStyle {
   /** Wall time, ms: times of other days are named with their day. */
   readonly nowMs: number;
 }
@@ -26,32 +26,32 @@ export interface DetailLook extends TerminalLook {
 const CLASSES = ["spot", "on-demand"] as const;
 
 /** The text, each line ended by a line feed. */
-export function placementDetail(workload: ShownWorkload, look: DetailLook): string {
+export function placementDetail(workload: ShownWorkload, style: DetailStyle): string {
   const { pods } = workload;
   return textLines([
-    ...headOf(workload, look),
-    ...splitLines(workload, look),
+    ...headOf(workload, style),
+    ...splitLines(workload, style),
     // The reason above says why there is none.
-    ...(workload.next === undefined ? [] : [`Next: ${nextText(workload, look.nowMs)}`]),
-  ]) + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
+    ...(workload.next === undefined ? [] : [`Next: ${nextText(workload, style.nowMs)}`]),
+  ]) + (pods.length === 0 ? "" : `\n${podTable(pods, style)}`);
 }
 
 /** The meaning of the bars' characters, on a line; empty if there are no bars. */
-export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLook): string {
+export function barLegend(workloads: readonly ShownWorkload[], style: TerminalStyle): string {
   const drawn = workloads.some((one) => one.desired !== undefined && one.actual !== undefined);
-  return drawn ? `${paint(BAR_LEGEND, "dim", look)}\n` : "";
+  return drawn ? `${paint(BAR_LEGEND, "dim", style)}\n` : "";
 }
 
-function headOf(workload: ShownWorkload, look: DetailLook): string[] {
+function headOf(workload: ShownWorkload, style: DetailStyle): string[] {
   const { kind, namespace, name, phase, reason, means, message, remedy, replicas } = workload;
-  const phrase = paint(phaseText(workload, look.nowMs), phasePaint(phase), look);
+  const phrase = paint(phaseText(workload, style.nowMs), phasePaint(phase), style);
   const size = replicas === undefined ? "" : `, ${counted(replicas, "replica")}`;
   const own = message ?? "";
   return [
-    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${phrase}${size}`,
+    `${paint(`${kind} ${namespace}/${name}`, "bold", style)}: ${phrase}${size}`,
     ...(reason === undefined || phase === "AsSpecified"
       ? reason === undefined && own !== "" ? [own] : []
-      : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),
+      : [`${paint(reason, "yellow", style)}: ${means}${own === "" ? "" : ` (${own})`}`]),
     ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),
     ...splitLine(workload),
   ];
@@ -67,14 +67,14 @@ function splitLine(workload: ShownWorkload): string[] {
 }
 
 /** The split of the workload, or of each revision if there are several. */
-function splitLines(workload: ShownWorkload, look: TerminalLook): string[] {
+function splitLines(workload: ShownWorkload, style: TerminalStyle): string[] {
   const { revisions, desired, actual, pending } = workload;
   if (revisions.length <= 1) {
-    return barLines({ desired, actual, pending }, look);
+    return barLines({ desired, actual, pending }, style);
   }
   return revisions.flatMap((one: RevisionStatus) => [
-    `  ${paint(`revision ${one.revision || UNKNOWN}`, "cyan", look)}`,
-    ...barLines(one, look),
+    `  ${paint(`revision ${one.revision || UNKNOWN}`, "cyan", style)}`,
+    ...barLines(one, style),
   ]);
 }
 
@@ -84,7 +84,7 @@ interface Split {
   readonly pending?: ClassCounts | undefined;
 }
 
-function barLines({ desired, actual, pending }: Split, look: TerminalLook): string[] {
+function barLines({ desired, actual, pending }: Split, style: TerminalStyle): string[] {
   const most = Math.max(
     ...CLASSES.flatMap((one) => [desired?.[one] ?? 0, actual?.[one] ?? 0]),
   );
@@ -94,16 +94,16 @@ function barLines({ desired, actual, pending }: Split, look: TerminalLook): stri
     const figures = [actual?.[one] ?? UNKNOWN, ...(desired === undefined ? [] : [desired[one]])]
       .join(" of ");
     const waiting = pending?.[one] ?? 0;
-    const more = waiting === 0 ? "" : paint(`, ${waiting} pending`, "yellow", look);
+    const more = waiting === 0 ? "" : paint(`, ${waiting} pending`, "yellow", style);
     const bar = compared ? splitBar({ actual: actual[one], desired: desired[one] }, { most }) : "";
     const how = actual?.[one] === desired?.[one] ? "green" : "yellow";
     const gap = " ".repeat(Math.max(0, width - bar.length));
-    const drawn = bar === "" && gap === "" ? "" : `${paint(bar, how, look)}${gap}  `;
+    const drawn = bar === "" && gap === "" ? "" : `${paint(bar, how, style)}${gap}  `;
     return `  ${one.padEnd(11)}${drawn}${figures}${more}`;
   });
 }
 
-function podTable(pods: readonly PodStatus[], look: TerminalLook): string {
+function podTable(pods: readonly PodStatus[], style: TerminalStyle): string {
   const several = new Set(pods.map(({ revision }) => revision)).size > 1;
   const columns = ["POD", "CLASS", "NODE", ...(several ? ["REVISION"] : []), "STATE"];
   const rows = pods.map((pod) => [
@@ -113,7 +113,7 @@ function podTable(pods: readonly PodStatus[], look: TerminalLook): string {
     ...(several ? [pod.revision || UNKNOWN] : []),
     stateCell(pod),
   ]);
-  return textTable({ columns: columns.map((head) => ({ head })), rows }, look);
+  return textTable({ columns: columns.map((head) => ({ head })), rows }, style);
 }
 
 function stateCell({ ready, notes }: PodStatus): Cell | string {

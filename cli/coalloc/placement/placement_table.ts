@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../../shared/view/placed_workloads.ts";
 
 /** How it is shown. */
-export interface PlacementLook extends TerminalLook {
+export interface PlacementStyle extends TerminalStyle {
   /** Also workloads that take no part, and more columns. @default {false} */
   readonly wide?: boolean;
   /** Workloads of several namespaces may be there. @default {true} */
@@ -68,8 +68,8 @@ export function placementRows({ workloads }: PlacementView, nowMs: number): RowT
 }
 
 /** The table and the notes, each line ended by a line feed. */
-export function placementTable(view: PlacementView, look: PlacementLook): string {
-  const { wide = false, namespaces = true, nowMs } = look;
+export function placementTable(view: PlacementView, style: PlacementStyle): string {
+  const { wide = false, namespaces = true, nowMs } = style;
   const shown = view.workloads.filter((one) => wide || concernsPlacement(one));
   const hidden = view.workloads.length - shown.length;
   const notes = [
@@ -80,7 +80,7 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
     ]),
     ...view.notes,
   ];
-  const foot = textLines(notes.map((note) => paint(note, "yellow", look)));
+  const foot = textLines(notes.map((note) => paint(note, "yellow", style)));
   if (shown.length === 0) return joined("No workloads are placed here.\n", foot);
   const rows = shown.flatMap((workload) => rowsOf(workload, nowMs));
   const several = shown.some(({ revisions }) => revisions.length > 1);
@@ -90,7 +90,7 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
     return head === REVISION ? wide || several : true;
   });
   return joined(
-    fittedTable({ rows, columns }, wide ? { ...look, columns: Infinity } : look),
+    fittedTable({ rows, columns }, wide ? { ...style, columns: Infinity } : style),
     foot,
   );
 }

@@ -20,7 +20,7 @@ import type {
   AdvisedWorkload,
   ContainerAmounts,
 } from "../../../shared/view/advice_view.ts";
-import { type AdviceFacts, adviseAll } from "../../../shared/view/advise.ts";
+import { type AdviceInput, adviseAll } from "../../../shared/view/advise.ts";
 import { changeCell, inForceText } from "./recommend_detail.ts";
 import { changesOf, changesText, sumOfChanges } from "../../../shared/view/changes.ts";
 import { recommendTable } from "./recommend_table.ts";
@@ -32,10 +32,10 @@ assert.ok(WEB !== undefined && DB !== undefined);
 /** The workloads of these records, with what else is known. */
 function advised(
   records: readonly WorkloadRecord[],
-  facts: Partial<AdviceFacts> = {},
+  input: Partial<AdviceInput> = {},
 ): readonly AdvisedWorkload[] {
   const reports = reportsOf(records);
-  return adviseAll({ reports, templates: undefined, pods: undefined, allocations: [], ...facts });
+  return adviseAll({ reports, templates: undefined, pods: undefined, allocations: [], ...input });
 }
 
 function viewOf(workloads: readonly AdvisedWorkload[]): AdviceView {

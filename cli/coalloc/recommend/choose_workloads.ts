@@ -81,7 +81,7 @@ export interface WorkloadChoice {
 }
 
 /** Facts that explain an empty result. */
-export interface ChoiceFacts {
+export interface ChoiceInput {
   readonly namespace: NamespaceChoice;
   /** Undefined where they can't be read. */
   readonly templates: readonly WorkloadTemplate[] | undefined;
@@ -91,14 +91,14 @@ export interface ChoiceFacts {
 /** Those that are asked for. Throws a {@linkcode CommandProblem} where none is. */
 export function chooseWorkloads(
   all: readonly AdvisedWorkload[],
-  { choice: { workload, policy }, facts }: {
+  { choice: { workload, policy }, input }: {
     readonly choice: WorkloadChoice;
-    readonly facts: ChoiceFacts;
+    readonly input: ChoiceInput;
   },
 ): readonly AdvisedWorkload[] {
   const named = all.filter((one) => workload === undefined || isNamed(one, workload));
   if (workload !== undefined && named.length === 0) {
-    throw new CommandProblem(missingWorkload(workload, { all, facts }));
+    throw new CommandProblem(missingWorkload(workload, { all, input }));
   }
   const chosen = named.filter((one) => policy === undefined || isOf(one.policy, policy));
   if (policy === undefined || chosen.length > 0) return chosen;
@@ -108,7 +108,7 @@ export function chooseWorkloads(
       `Cannot show policy ${policyTitle(policy)} for ${workload.name}: ${others.join(", ")}`,
     );
   }
-  throw new CommandProblem(missingPolicy(policy, { all, facts }));
+  throw new CommandProblem(missingPolicy(policy, { all, input }));
 }
 
 function isNamed({ kind, name }: AdvisedWorkload, wanted: WorkloadArgument): boolean {
@@ -121,12 +121,12 @@ function isOf(policy: AdvisedWorkload["policy"], { namespace, name }: PolicyArgu
 
 interface Known {
   readonly all: readonly AdvisedWorkload[];
-  readonly facts: ChoiceFacts;
+  readonly input: ChoiceInput;
 }
 
 function missingWorkload(
   wanted: WorkloadArgument,
-  { all, facts: { namespace, templates = [] } }: Known,
+  { all, input: { namespace, templates = [] } }: Known,
 ): string {
   const begin = `Cannot show recommendations for ${wanted.name}`;
   const there = templates.map(({ kind, metadata }) => ({ kind, name: metadata.name }));
@@ -146,7 +146,7 @@ function missingWorkload(
 
 function missingPolicy(
   policy: PolicyArgument,
-  { all, facts: { namespace, policies } }: Known,
+  { all, input: { namespace, policies } }: Known,
 ): string {
   const begin = `Cannot show policy ${policyTitle(policy)}`;
   const found = policies?.find(({ metadata }) => isOf(metadata, policy));

@@ -90,8 +90,8 @@ pure("mergeableAmounts() never lowers memory below the largest sample + 15 %", (
 
 /** The patches' text, and each container's amounts by workload, as a reader of YAML has them. */
 function patched(records: readonly WorkloadRecord[], templates?: readonly WorkloadTemplate[]) {
-  const facts = { templates, pods: shopPods(), allocations: [] };
-  const workloads = adviseAll({ reports: reportsOf(records), ...facts });
+  const input = { templates, pods: shopPods(), allocations: [] };
+  const workloads = adviseAll({ reports: reportsOf(records), ...input });
   const changes = sumOfChanges(workloads.map((one) => one.changes));
   const text = patchText({ workloads, changes, notes: ["a note"] });
   const documents = parseAllDocuments(text);

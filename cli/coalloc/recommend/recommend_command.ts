@@ -16,7 +16,7 @@ import {
 import { INTERRUPTED } from "../global_flags.ts";
 import { dataOutput } from "../output.ts";
 import type { AdviceView, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import { type AdviceFacts, adviseAll } from "../../../shared/view/advise.ts";
+import { type AdviceInput, adviseAll } from "../../../shared/view/advise.ts";
 import { sumOfChanges } from "../../../shared/view/changes.ts";
 import { chooseWorkloads, type WorkloadChoice } from "./choose_workloads.ts";
 import { patchText } from "./patch_text.ts";
@@ -31,24 +31,24 @@ export async function recommendCommand(
   context: CommandContext,
 ): Promise<number> {
   const { cluster, world, namespace, selector } = context;
-  const { problems, ...facts } = await readRecommendations(cluster, context);
-  const all = adviseAll(facts);
+  const { problems, ...input } = await readRecommendations(cluster, context);
+  const all = adviseAll(input);
   // Policies only help to say why there is nothing.
   const asked = choice.workload !== undefined || choice.policy !== undefined;
   const policies = asked || all.length === 0 ? await policiesOf(context) : undefined;
   if (world.signal.aborted) return INTERRUPTED;
-  const { templates } = facts;
+  const { templates } = input;
   const labelled = selector === undefined ? all : all.filter(({ exists }) => exists);
   const workloads = chooseWorkloads(labelled, {
     choice,
-    facts: { namespace, templates, policies },
+    input: { namespace, templates, policies },
   });
   const view: AdviceView = {
     workloads,
     changes: sumOfChanges(workloads.map(({ changes }) => changes)),
     notes: [
       ...problems,
-      ...unreadNotes(facts.reports, all),
+      ...unreadNotes(input.reports, all),
       ...(all.length === 0 ? [emptyNote(policies)] : []),
       ...uncountedNotes(workloads),
     ],
@@ -106,21 +106,21 @@ function textOf(
   view: AdviceView,
   { choice, context }: { readonly choice: WorkloadChoice; readonly context: CommandContext },
 ): string {
-  const { world, namespace, output, look } = context;
+  const { world, namespace, output, style } = context;
   if (output === "patch") return patchText(view);
   const nowMs = world.clock.wall();
   const data = dataOutput(view, adviceRows(view, nowMs), context);
   if (data !== undefined) return data;
   const wide = output === "wide";
   if (choice.workload === undefined || wide) {
-    return recommendTable(view, { ...look, wide, namespaces: namespace.all, nowMs });
+    return recommendTable(view, { ...style, wide, namespaces: namespace.all, nowMs });
   }
-  const details = view.workloads.map((one) => detailText(one, { ...look, nowMs }));
-  return [...details, plotLegend(view.workloads, look) + footText(view, look)].join("\n");
+  const details = view.workloads.map((one) => detailText(one, { ...style, nowMs }));
+  return [...details, plotLegend(view.workloads, style) + footText(view, style)].join("\n");
 }
 
 /** The readings, and problems with the others. */
-export interface RecommendationReadings extends AdviceFacts {
+export interface RecommendationReadings extends AdviceInput {
   /** In sentences, for people. */
   readonly problems: readonly string[];
 }

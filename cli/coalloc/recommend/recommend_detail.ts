@@ -4,7 +4,7 @@
  * @module
  */
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { type Paint, paint, type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, UNKNOWN } from "../../../shared/view/figures.ts";
 import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import type { DistributionSummary } from "../../../shared/rightsizing/distribution.ts";
 
 /** How it is shown. */
-export interface DetailLook extends TerminalLook {
+export interface DetailStyle extends TerminalStyle {
   /** Wall time, ms: ages are counted from it. */
   readonly nowMs: number;
 }
@@ -27,33 +27,33 @@ const WIDEST_PLOT = 60;
 const INDENT = " ".repeat(11);
 
 /** The text, each line ended by a line feed. */
-export function detailText(workload: AdvisedWorkload, look: DetailLook): string {
-  const blocks = workload.containers.map((container) => containerLines(container, look));
-  return textLines([...headOf(workload, look), ...blocks.flat()]);
+export function detailText(workload: AdvisedWorkload, style: DetailStyle): string {
+  const blocks = workload.containers.map((container) => containerLines(container, style));
+  return textLines([...headOf(workload, style), ...blocks.flat()]);
 }
 
 /** The legend of the plots' characters, on a line; empty where nothing is drawn. */
-export function plotLegend(workloads: readonly AdvisedWorkload[], look: TerminalLook): string {
-  const drawn = look.columns !== undefined &&
+export function plotLegend(workloads: readonly AdvisedWorkload[], style: TerminalStyle): string {
+  const drawn = style.columns !== undefined &&
     workloads.some(({ containers }) =>
       containers.some(({ usage = {} }) => usage.cpu !== undefined || usage.memory !== undefined)
     );
-  return drawn ? `${paint(PLOT_LEGEND, "dim", look)}\n` : "";
+  return drawn ? `${paint(PLOT_LEGEND, "dim", style)}\n` : "";
 }
 
-function headOf(workload: AdvisedWorkload, look: DetailLook): string[] {
+function headOf(workload: AdvisedWorkload, style: DetailStyle): string[] {
   const { kind, namespace, name, status, policy, pods, exists } = workload;
   const { reason, means, message, remedy } = workload;
   const counted = pods === undefined ? "" : pods === 1 ? ", 1 pod" : `, ${pods} pods`;
   const gone = exists === false ? "; it no longer exists" : "";
   const own = message === undefined || message === means ? "" : ` (${message})`;
   return [
-    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${status}, policy ` +
+    `${paint(`${kind} ${namespace}/${name}`, "bold", style)}: ${status}, policy ` +
     `${policy.namespace}/${policy.name}${counted}${gone}`,
-    ...(reason === undefined ? [] : [`${paint(reason, "yellow", look)}: ${means}${own}`]),
+    ...(reason === undefined ? [] : [`${paint(reason, "yellow", style)}: ${means}${own}`]),
     ...(reason === undefined && message !== undefined ? [message] : []),
     ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
-    timesLine(workload, look),
+    timesLine(workload, style),
   ];
 }
 
@@ -64,7 +64,7 @@ const METHODS = {
 
 function timesLine(
   { lastRecommendation, lastApplied, lastApplyMethod }: AdvisedWorkload,
-  { nowMs }: DetailLook,
+  { nowMs }: DetailStyle,
 ): string {
   const ago = (time: string): string => `${ageText(nowMs - Date.parse(time))} ago`;
   const recommended = lastRecommendation === undefined
@@ -83,11 +83,11 @@ const RESOURCES = [
 
 type Resource = typeof RESOURCES[number];
 
-function containerLines(container: AdvisedContainer, look: DetailLook): string[] {
+function containerLines(container: AdvisedContainer, style: DetailStyle): string[] {
   const sidecar = container.sidecar ? " (sidecar)" : "";
   return [
-    `  ${paint(container.name, "cyan", look)}${sidecar}`,
-    ...RESOURCES.flatMap((one) => resourceLines(container, { one, look })),
+    `  ${paint(container.name, "cyan", style)}${sidecar}`,
+    ...RESOURCES.flatMap((one) => resourceLines(container, { one, style })),
     ...(container.explanation === undefined
       ? []
       : [`    ${"why".padEnd(7)}${container.explanation}`]),
@@ -96,13 +96,13 @@ function containerLines(container: AdvisedContainer, look: DetailLook): string[]
 
 function resourceLines(
   container: AdvisedContainer,
-  { one: { resource, limit, title }, look }: {
+  { one: { resource, limit, title }, style }: {
     readonly one: Resource;
-    readonly look: DetailLook;
+    readonly style: DetailStyle;
   },
 ): string[] {
   const { text, how } = changeCell(container, resource);
-  const change = how === undefined ? text : paint(text, how, look);
+  const change = how === undefined ? text : paint(text, how, style);
   const limits = changeCell(container, limit).text;
   const adopted = [
     inForceText(container, resource),
@@ -116,14 +116,14 @@ function resourceLines(
   ];
   return [
     `    ${title.padEnd(7)}${parts.join("; ")}`,
-    ...usageLines(container, { resource, look }),
+    ...usageLines(container, { resource, style }),
   ];
 }
 
 /** In a terminal the plot, and the figures everywhere. */
 function usageLines(
   { usage, recommended }: AdvisedContainer,
-  { resource, look }: { readonly resource: Resource["resource"]; readonly look: DetailLook },
+  { resource, style }: { readonly resource: Resource["resource"]; readonly style: DetailStyle },
 ): string[] {
   const figures = usage?.[resource];
   if (figures === undefined) return [];
@@ -131,14 +131,14 @@ function usageLines(
   const quantiles = Object.entries({ min, P50: p50, P90: p90, P95: p95, P99: p99, max })
     .map(([name, amount]) => `${name} ${amountText(resource, amount)}`);
   const line = `${INDENT}used ${quantiles.join(", ")} in ${samples} samples`;
-  if (look.columns === undefined) return [line];
-  const width = Math.max(10, Math.min(WIDEST_PLOT, look.columns - INDENT.length - 1));
+  if (style.columns === undefined) return [line];
+  const width = Math.max(10, Math.min(WIDEST_PLOT, style.columns - INDENT.length - 1));
   const request = recommended?.[resource];
   const plot = usagePlot(figures, {
     ...(request === undefined ? {} : { recommended: request }),
     width,
   });
-  return [INDENT + paint(plot, "blue", look), line];
+  return [INDENT + paint(plot, "blue", style), line];
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
@@ -16,7 +16,7 @@ import { changesText } from "../../../shared/view/changes.ts";
 import { changeCell, detailText, inForceText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */
-export interface RecommendLook extends TerminalLook {
+export interface RecommendStyle extends TerminalStyle {
   /** More columns, and below the table what stands behind each line. @default {false} */
   readonly wide?: boolean;
   /** Workloads of several namespaces may be there. @default {true} */
@@ -88,10 +88,10 @@ export function adviceRows({ workloads }: AdviceView, nowMs: number): RowTable<A
 }
 
 /** The table, the sums and the notes, each line ended by a line feed. */
-export function recommendTable(view: AdviceView, look: RecommendLook): string {
-  const { wide = false, namespaces = true, nowMs } = look;
+export function recommendTable(view: AdviceView, style: RecommendStyle): string {
+  const { wide = false, namespaces = true, nowMs } = style;
   if (view.workloads.length === 0) {
-    return ["No recommendations here.\n", noteLines(view, look)].filter(Boolean).join("\n");
+    return ["No recommendations here.\n", noteLines(view, style)].filter(Boolean).join("\n");
   }
   const { rows } = adviceRows(view, nowMs);
   const limits = wide ||
@@ -103,19 +103,19 @@ export function recommendTable(view: AdviceView, look: RecommendLook): string {
     return LIMITS.includes(head) ? limits : wide || !wideOnly;
   });
   return [
-    fittedTable({ rows, columns }, wide ? { ...look, columns: Infinity } : look),
-    ...(wide ? view.workloads.map((workload) => detailText(workload, look)) : []),
-    (wide ? plotLegend(view.workloads, look) : "") + footText(view, look),
+    fittedTable({ rows, columns }, wide ? { ...style, columns: Infinity } : style),
+    ...(wide ? view.workloads.map((workload) => detailText(workload, style)) : []),
+    (wide ? plotLegend(view.workloads, style) : "") + footText(view, style),
   ].join("\n");
 }
 
 /** The sums and the notes, each line ended by a line feed. */
-export function footText(view: AdviceView, look: TerminalLook): string {
-  return `${changesText(view.changes)}\n${noteLines(view, look)}`;
+export function footText(view: AdviceView, style: TerminalStyle): string {
+  return `${changesText(view.changes)}\n${noteLines(view, style)}`;
 }
 
-function noteLines({ notes }: AdviceView, look: TerminalLook): string {
-  return textLines(notes.map((note) => paint(note, "yellow", look)));
+function noteLines({ notes }: AdviceView, style: TerminalStyle): string {
+  return textLines(notes.map((note) => paint(note, "yellow", style)));
 }
 
 /** A workload of which no container is known has a line all the same. */

@@ -125,7 +125,7 @@ export function reportRequest(flags: Readonly<Record<string, unknown>>): ReportR
 /** Shows the report. Resolves with the exit code. */
 export async function reportCommand(
   { sinceMs, format, prometheus, matchers, compareToMs, prices }: ReportRequest,
-  { cluster, world, namespace, look }: CommandContext,
+  { cluster, world, namespace, style }: CommandContext,
 ): Promise<number> {
   const within = defined({ namespace: namespace.all ? undefined : namespace.name });
   const nowMs = world.clock.wall();
@@ -184,7 +184,7 @@ export async function reportCommand(
       break;
     default:
       world.out(
-        structuredOutput(view, format === "json" ? "json" : "table") ?? reportText(view, look),
+        structuredOutput(view, format === "json" ? "json" : "table") ?? reportText(view, style),
       );
   }
   return 0;

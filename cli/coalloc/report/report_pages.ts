@@ -4,7 +4,7 @@
  * @module
  */
 import { html } from "hono/html";
-import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { type Column, markdownLines, markdownText, textTable } from "../output.ts";
 import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
 
@@ -141,15 +141,15 @@ function columnsOf(heads: readonly string[]): readonly Column[] {
 }
 
 /** For a terminal. */
-export function reportText(view: ReportView, look: TerminalLook): string {
+export function reportText(view: ReportView, style: TerminalStyle): string {
   const table = ({ heads, rows }: PageTable): string =>
     textTable({
       columns: columnsOf(heads).map(({ head, ...rest }) => ({ ...rest, head: head.toUpperCase() })),
       rows,
-    }, look);
+    }, style);
   const part = (title: string, body: string): string =>
-    body === "" ? "" : `\n${textLines([paint(title, "bold", look)])}${body}`;
-  return textLines([paint(titleOf(view), "bold", look), ""]) + table(figureTable(view)) +
+    body === "" ? "" : `\n${textLines([paint(title, "bold", style)])}${body}`;
+  return textLines([paint(titleOf(view), "bold", style), ""]) + table(figureTable(view)) +
     part(SAVED, view.workloads.length === 0 ? "" : table(savingTable(view))) +
     lists(view).map(([title, rows]) => part(title, textLines(rows.map((row) => `- ${row}`)))).join(
       "",

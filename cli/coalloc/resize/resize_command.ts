@@ -39,8 +39,8 @@ export async function resizeCommand(
   const { namespace, name } = request.pod;
   const pod = await existingPod(reader, { pod: request.pod, action: "resize" });
   const wanted = wantedLimits(pod, request.limits);
-  const facts = await reader.limitFacts(pod);
-  const first = decide(MANUAL_CHAIN, { ...facts, pod }, { limits: wanted });
+  const input = await reader.limitInput(pod);
+  const first = decide(MANUAL_CHAIN, { ...input, pod }, { limits: wanted });
   if (first.reason !== undefined && first.reason !== "Applied" && !WAITS.has(first.reason)) {
     throw new CommandProblem(
       `Cannot resize pod ${name}: ${first.message ?? first.reason} (${first.reason})`,
@@ -77,7 +77,7 @@ function apply(
     clock: world.clock,
     signal: world.signal,
     timeoutMs,
-    async look(now): Promise<PollEnd> {
+    async check(now): Promise<PollEnd> {
       const decision = decide(MANUAL_CHAIN, { pod: now }, { limits: wanted });
       const { changes, reason = "ResizeInProgress", message = "" } = decision;
       if (changes.length > 0 && sent) return await afterwards(now, { wanted, context });

@@ -129,7 +129,7 @@ const WAIT: PollEnd = { reason: "ResizeInProgress", message: "not yet" };
 interface Case {
   readonly scene: CoallocScene;
   readonly uid: string;
-  poll(look: PollParts["look"], change?: Partial<PollParts>): Promise<PollEnd>;
+  poll(check: PollParts["check"], change?: Partial<PollParts>): Promise<PollEnd>;
 }
 
 function pollTest(name: string, fn: (known: Case) => Promise<void>): void {
@@ -137,8 +137,8 @@ function pollTest(name: string, fn: (known: Case) => Promise<void>): void {
     const { metadata } = addMarketPod(scene, "web", { limit: 450, own: 200 });
     const { clock, cluster: { reader }, world: { signal } } = scene;
     const parts = { reader, clock, signal, timeoutMs: 10_000 };
-    const poll: Case["poll"] = (look, change = {}) =>
-      settleVirtually(clock, pollPod(metadata, { ...parts, look, ...change }));
+    const poll: Case["poll"] = (check, change = {}) =>
+      settleVirtually(clock, pollPod(metadata, { ...parts, check, ...change }));
     return fn({ scene, uid: metadata.uid, poll });
   });
 }

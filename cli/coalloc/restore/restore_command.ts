@@ -45,7 +45,7 @@ export async function restoreCommand(
   context: CommandContext,
 ): Promise<number> {
   const { target, dryRun, timeoutMs } = request;
-  const { cluster, world, output, look } = context;
+  const { cluster, world, output, style } = context;
   const { reader } = cluster;
   // Reads limits before the switch: a controller removes an allocation it is done with.
   const { pods, allocations } = await collect(target, reader);
@@ -76,7 +76,7 @@ export async function restoreCommand(
   const lines = patientLines(world);
   const restored = await inParallel(plans.plans, async (plan) => {
     const result = await restorePod(plan, parts);
-    if (readable) lines.write(resultLine(result, look));
+    if (readable) lines.write(resultLine(result, style));
     return result;
   });
   lines.end();
@@ -95,7 +95,7 @@ export async function restoreCommand(
   const { untouched } = plans;
   if (readable) {
     const late = results.filter((result) => !restored.includes(result));
-    for (const result of late) world.out(resultLine(result, look));
+    for (const result of late) world.out(resultLine(result, style));
     world.out(summaryText(results, { untouched }));
   } else world.out(structuredOutput({ results, untouched, notes }, output) ?? "");
   return results.every(isDone) ? 0 : 1;

@@ -6,7 +6,7 @@
  */
 import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import { decide, type Decision, RESTORE_CHAIN } from "../../../shared/resize/chain.ts";
-import type { PodFacts } from "../../../shared/resize/inputs/resize_input.ts";
+import type { PodInput } from "../../../shared/resize/inputs/resize_input.ts";
 import { INFEASIBLE_REASONS } from "../../../shared/resize/inputs/resize_condition.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import {
@@ -102,7 +102,7 @@ export interface RestoreResult {
 
 /** Ports of a restore. */
 export interface RestoreParts {
-  readonly reader: Pick<ClusterReader, "pod" | "limitFacts">;
+  readonly reader: Pick<ClusterReader, "pod" | "limitInput">;
   /** Writes as field manager `mbcas-restore`. */
   readonly writer: LimitWriter;
   readonly clock: Clock;
@@ -153,14 +153,14 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
   const steps = restoreSteps(plan);
   const verdict = await pollPod(plan.pod.metadata, {
     ...parts,
-    async look(pod) {
+    async check(pod) {
       // Another client may have set another limit since the plan was made.
       const originalLimits = originalsNow(pod, plan.recorded) ?? plan.originalLimits;
       const wanted = decisionFor(pod, { originalLimits });
       // Reads the facts for other changes by the server only if there is something to send.
       const decision = wanted.changes.length === 0
         ? wanted
-        : decisionFor(pod, { originalLimits, facts: await reader.limitFacts(pod) });
+        : decisionFor(pod, { originalLimits, input: await reader.limitInput(pod) });
       if (decision.changes.length === 0) return settled(decision);
       const { uid, resourceVersion } = pod.metadata;
       const patch = resizePatch(uid, decision.changes, { resourceVersion });
@@ -176,12 +176,12 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
 
 function decisionFor(
   pod: Pod,
-  { originalLimits, facts = {} }: Pick<RestorePlan, "originalLimits"> & {
-    readonly facts?: Pick<PodFacts, "limitRange">;
+  { originalLimits, input = {} }: Pick<RestorePlan, "originalLimits"> & {
+    readonly input?: Pick<PodInput, "limitRange">;
   },
 ): Decision {
   const allocation = standInAllocation(pod);
-  return decide(RESTORE_CHAIN, { ...facts, pod, allocation }, { limits: originalLimits });
+  return decide(RESTORE_CHAIN, { ...input, pod, allocation }, { limits: originalLimits });
 }
 
 /** The next step of a pod that needs no patch (now): done, or check again. */

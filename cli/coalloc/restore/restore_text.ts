@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
 import { CONTROLLER_DEPLOYMENT } from "../../../shared/installation.ts";
 import {
@@ -27,10 +27,10 @@ export function stepsText(steps: readonly LimitStep[]): string {
 }
 
 /** One line for a pod that was worked on. */
-export function resultLine(result: RestoreResult, look: TerminalLook = {}): string {
+export function resultLine(result: RestoreResult, style: TerminalStyle = {}): string {
   const { namespace, pod, outcome, message, steps, tookMs } = result;
   const done = isDone(result);
-  const verdict = paint(outcome.padEnd(14), done ? "green" : "red", look);
+  const verdict = paint(outcome.padEnd(14), done ? "green" : "red", style);
   const detail = outcome === "Restored"
     ? steps.length === 0 ? message : `${stepsText(steps)} (${(tookMs / 1000).toFixed(1)} s)`
     : message;

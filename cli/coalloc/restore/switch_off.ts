@@ -20,7 +20,7 @@ export type RestoreTarget =
   | { readonly kind: "all" };
 
 /** True when the object opts out by label or annotation. */
-export function saysNo({ metadata }: Pick<Pod | Namespace, "metadata">): boolean {
+export function refuses({ metadata }: Pick<Pod | Namespace, "metadata">): boolean {
   return metadata.labels[MANAGED] === "false" || metadata.annotations[MANAGED] === "false";
 }
 
@@ -29,7 +29,7 @@ export function contradicting(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => {
     const { labels, annotations } = pod.metadata;
     const value = labels[MANAGED] ?? annotations[MANAGED];
-    return value !== undefined && !saysNo(pod);
+    return value !== undefined && !refuses(pod);
   });
 }
 
@@ -71,15 +71,15 @@ export async function switchOff(
   },
 ): Promise<readonly string[]> {
   if (target.kind === "pod" || target.kind === "labels") {
-    if (pods.every(saysNo)) return [];
-    for (const { metadata } of pods.filter((pod) => !saysNo(pod))) {
+    if (pods.every(refuses)) return [];
+    for (const { metadata } of pods.filter((pod) => !refuses(pod))) {
       await switches.optOutPod(metadata);
     }
     return pods.some(({ metadata }) => metadata.owner !== undefined) ? [ENDS_WITH_POD] : [];
   }
   if (target.kind === "namespace") {
     const namespace = await reader.namespace(target.namespace);
-    if (namespace === undefined || !saysNo(namespace)) {
+    if (namespace === undefined || !refuses(namespace)) {
       await switches.optOutNamespace(target.namespace);
     }
     for (const { metadata } of contradicting(pods)) await switches.optOutPod(metadata);

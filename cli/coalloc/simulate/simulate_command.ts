@@ -4,7 +4,7 @@
  * @module
  */
 import { type ProgressDisplay, showProgress } from "../../terminal/progress_line.ts";
-import { type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { type TerminalStyle, textLines } from "../../terminal/terminal_text.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import type { CommandWorld } from "../ports.ts";
 import { structuredOutput } from "../output.ts";
@@ -24,13 +24,13 @@ const QUIET_MS = 1000;
 /** Ports of the command; no cluster. */
 export interface SimulateContext {
   readonly world: CommandWorld;
-  readonly look: TerminalLook;
+  readonly style: TerminalStyle;
 }
 
 /** Replays the history and shows what came of it. Resolves with the exit code. */
 export async function simulateCommand(
   request: SimulateRequest,
-  { world, look }: SimulateContext,
+  { world, style }: SimulateContext,
 ): Promise<number> {
   const { source, output, minutes: mostMinutes, ...service } = request;
   const history = await readHistory(source, { readFile: world.readFile, mostMinutes });
@@ -48,13 +48,13 @@ export async function simulateCommand(
   if (output === "html") {
     // Drawing needs far more code than everything else here: it is read when it is asked for.
     const { simulatePage } = await import("./simulate_page.ts");
-    world.err(simulateText(story, look));
+    world.err(simulateText(story, style));
     world.out(simulatePage(story));
     return 0;
   }
   world.out(
     structuredOutput(simulateData(story), output) ??
-      simulateText(story, { ...look, wide: output === "wide" }),
+      simulateText(story, { ...style, wide: output === "wide" }),
   );
   return 0;
 }
@@ -73,17 +73,17 @@ function progressTo(
   const now = (): number => clock.monotonic();
   const since = now();
   const display = showProgress({ write, now, isTerminal });
-  let isSaid = cores <= MANY_CORES;
+  let isReported = cores <= MANY_CORES;
   return {
     report(share) {
       if (now() - since < QUIET_MS) return;
-      if (!isSaid) {
+      if (!isReported) {
         err(textLines([
           `The history is of ${cores.toFixed(0)} cores (P95), which takes minutes to play; ` +
           "--scale-p95 2 plays its shape at 2 cores.",
         ]));
       }
-      isSaid = true;
+      isReported = true;
       display.report(share);
     },
     end: display.end,

@@ -147,10 +147,10 @@ traceTest("simulateCommand() reports progress, and ends when interrupted", async
 /** A clock that advances by so many ms with each reading. */
 function passing(ms: number): CoallocScene["clock"] {
   let now = 0;
-  const look = (): number => now += ms;
+  const style = (): number => now += ms;
   return {
-    wall: look,
-    monotonic: look,
+    wall: style,
+    monotonic: style,
     sleep: () => Promise.resolve(),
   } as unknown as CoallocScene["clock"];
 }

@@ -16,7 +16,7 @@ import type { SimulateContext } from "./simulate_command.ts";
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { shorten } from "../../../lab/simulation/report/html.ts";
-import type { TerminalLook } from "../../terminal/terminal_text.ts";
+import type { TerminalStyle } from "../../terminal/terminal_text.ts";
 import { requestChart } from "../../terminal/request_chart.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
 import type { PolicyRequest } from "./simulate_arguments.ts";
@@ -24,7 +24,7 @@ import type { PolicyRequest } from "./simulate_arguments.ts";
 /** Replays the policy and shows what came of it. Resolves with the exit code. */
 export async function simulatePolicy(
   request: PolicyRequest,
-  { world, look }: SimulateContext,
+  { world, style }: SimulateContext,
 ): Promise<number> {
   const { policy: path, output } = request;
   const text = await readText(path, { readFile: world.readFile, what: "policy" });
@@ -32,7 +32,7 @@ export async function simulatePolicy(
   const history = await readUsageOf(request, world);
   const played = world.runBlocking(() => replayPolicy(history, named.policy));
   const story: PolicyStory = { named, history, played };
-  world.out(structuredOutput(policyData(story), output) ?? policyText(story, look));
+  world.out(structuredOutput(policyData(story), output) ?? policyText(story, style));
   return 0;
 }
 
@@ -61,12 +61,12 @@ const DAY_MS = 86_400_000;
 const RESOURCE_NAMES: Readonly<Record<ResourceName, string>> = { cpu: "CPU", memory: "memory" };
 
 /** The replay's input, the plot, a line per day, and the verdict. */
-function policyText(story: PolicyStory, look: TerminalLook = {}): string {
+function policyText(story: PolicyStory, style: TerminalStyle = {}): string {
   return [
     ...settingSentences(story),
     "",
-    chartOf(story, look),
-    dayTable(story, look),
+    chartOf(story, style),
+    dayTable(story, style),
     ...verdictSentences(story),
     "",
     ...noteSentences(story),
@@ -95,7 +95,7 @@ function settingSentences({ named: { name, policy }, history, played }: PolicySt
   ];
 }
 
-function chartOf({ history, played }: PolicyStory, look: TerminalLook): string {
+function chartOf({ history, played }: PolicyStory, style: TerminalStyle): string {
   const { resource, atMs, values } = history;
   return requestChart({
     title: `${resource === "cpu" ? "CPU" : "Memory"} under the policy`,
@@ -106,10 +106,10 @@ function chartOf({ history, played }: PolicyStory, look: TerminalLook): string {
       request: inForce,
     })),
     text: (value) => scaleText(value, resource),
-  }, look);
+  }, style);
 }
 
-function dayTable({ history: { resource }, played }: PolicyStory, look: TerminalLook): string {
+function dayTable({ history: { resource }, played }: PolicyStory, style: TerminalStyle): string {
   const last = resource === "cpu" ? "SHORT MIN" : "KILLS";
   return textTable({
     columns: [
@@ -128,7 +128,7 @@ function dayTable({ history: { resource }, played }: PolicyStory, look: Terminal
       formatFigure(judgement.waste),
       String(judgement.changes),
     ]),
-  }, look);
+  }, style);
 }
 
 /** The verdict: coverage, waste, times over the limit and kills. */

@@ -16,7 +16,7 @@ import { mean, quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
 import { shorten } from "../../../lab/simulation/report/html.ts";
-import type { TerminalLook } from "../../terminal/terminal_text.ts";
+import type { TerminalStyle } from "../../terminal/terminal_text.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn } from "../output.ts";
@@ -32,7 +32,7 @@ export interface Story {
 }
 
 /** How it is shown. */
-export interface SimulateLook extends TerminalLook {
+export interface SimulateStyle extends TerminalStyle {
   /** More columns. @default {false} */
   readonly wide?: boolean;
 }
@@ -66,12 +66,12 @@ export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
 ];
 
 /** The whole text: what was replayed, the table, and what it comes to. */
-export function simulateText(story: Story, look: SimulateLook = {}): string {
+export function simulateText(story: Story, style: SimulateStyle = {}): string {
   const { replay } = story;
   return [
     ...storySentences(story),
     "",
-    table(replay.outcomes, look),
+    table(replay.outcomes, style),
     ...verdict(replay.outcomes, replay),
     "",
     ...notes(story),
@@ -135,8 +135,8 @@ function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: Algorithm
 }
 
 /** The table, without the columns for which the terminal is too narrow. */
-function table(outcomes: readonly AlgorithmOutcome[], look: SimulateLook): string {
-  const measures = REPLAY_MEASURES.filter(({ wide }) => look.wide || wide !== true);
+function table(outcomes: readonly AlgorithmOutcome[], style: SimulateStyle): string {
+  const measures = REPLAY_MEASURES.filter(({ wide }) => style.wide || wide !== true);
   const columns = measures.map((measure): RowColumn<AlgorithmOutcome> => ({
     ...measure,
     head: measure.head.toUpperCase(),
@@ -144,7 +144,7 @@ function table(outcomes: readonly AlgorithmOutcome[], look: SimulateLook): strin
     cell: (outcome) => cellOf(outcome, measure),
   }));
   const algorithm = { head: "ALGORITHM", cell: algorithmCell };
-  return fittedTable({ rows: outcomes, columns: [algorithm, ...columns] }, look);
+  return fittedTable({ rows: outcomes, columns: [algorithm, ...columns] }, style);
 }
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {

@@ -66,11 +66,11 @@ function textOf(
     readonly context: CommandContext;
   },
 ): string {
-  const { world, namespace, output, look } = context;
+  const { world, namespace, output, style } = context;
   const data = dataOutput(view, topTable(view), { ...context, watchMs });
   if (data !== undefined) return data;
   const { rows } = world.size();
-  const fitted = watchMs !== undefined && world.outIsTerminal ? { ...look, rows } : look;
+  const fitted = watchMs !== undefined && world.outIsTerminal ? { ...style, rows } : style;
   return topScreen(view, {
     ...fitted,
     wide: output === "wide",

@@ -6,7 +6,7 @@
 import {
   type Paint,
   paint,
-  type TerminalLook,
+  type TerminalStyle,
   textLines,
   wrappedLines,
 } from "../../terminal/terminal_text.ts";
@@ -26,7 +26,7 @@ import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
 import type { TopNode, TopPod, TopView } from "../../../shared/view/top_view.ts";
 
 /** How it is shown. */
-export interface TopLook extends TerminalLook {
+export interface TopStyle extends TerminalStyle {
   /** More columns. @default {false} */
   readonly wide?: boolean;
   /** Pods of several namespaces may be there. @default {true} */
@@ -73,11 +73,11 @@ export function topTable({ pods }: TopView): RowTable<TopPod> {
 }
 
 /** The screen, each line ended by a line feed. */
-export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): string {
-  const { rows = Infinity, columns = Infinity, named = false } = look;
+export function topScreen({ pods, nodes, notes }: TopView, style: TopStyle = {}): string {
+  const { rows = Infinity, columns = Infinity, named = false } = style;
   const footer = [
-    ...nodes.map((node) => nodeLine(node, { nodes, look })),
-    ...notes.map((note) => paint(note, "yellow", look)),
+    ...nodes.map((node) => nodeLine(node, { nodes, style })),
+    ...notes.map((note) => paint(note, "yellow", style)),
   ];
   // Lines that are too long are continued by the terminal on the next.
   const height = footer.reduce((sum, line) => sum + wrappedLines(line, columns), 0);
@@ -88,8 +88,8 @@ export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): 
   // Others than the named ones may well be here.
   const none = named ? "" : "No pods in the market here.\n";
   const body = [
-    pods.length === 0 ? none : fittedTable({ rows: shown, columns: columnsOf(pods, look) }, look),
-    ...(more === 0 ? [] : [paint(`… and ${more} more`, "dim", look) + "\n"]),
+    pods.length === 0 ? none : fittedTable({ rows: shown, columns: columnsOf(pods, style) }, style),
+    ...(more === 0 ? [] : [paint(`… and ${more} more`, "dim", style) + "\n"]),
   ].join("");
   const foot = textLines(footer);
   return body === "" || foot === "" ? body + foot : `${body}\n${foot}`;
@@ -97,7 +97,7 @@ export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): 
 
 function columnsOf(
   pods: readonly TopPod[],
-  { wide = false, namespaces = true }: TopLook,
+  { wide = false, namespaces = true }: TopStyle,
 ): readonly RowColumn<TopPod>[] {
   // Views of agents are less than a second old; only the others need an age.
   const aged = wide || pods.some(({ source }) => source === "allocation");
@@ -140,7 +140,7 @@ function reasonCell({ reason, source }: TopPod): Cell {
 
 function nodeLine(
   node: TopNode,
-  { nodes, look }: { readonly nodes: readonly TopNode[]; readonly look: TerminalLook },
+  { nodes, style }: { readonly nodes: readonly TopNode[]; readonly style: TerminalStyle },
 ): string {
   const { mode, state, held, price, capacity, committed, unmanaged, ageMs, pods } = node;
   const nameWidth = Math.max(...nodes.map((one) => one.node.length));
@@ -148,18 +148,18 @@ function nodeLine(
     ? Math.max(0, Math.min(NODE_BAR, Math.round(committed / capacity * NODE_BAR)))
     : NODE_BAR;
   const how = MODE_TONES[mode];
-  const bar = paint("█".repeat(filled), how, look) + "░".repeat(NODE_BAR - filled);
+  const bar = paint("█".repeat(filled), how, style) + "░".repeat(NODE_BAR - filled);
   const parts = [
     `${coresText(committed)} of ${coresText(capacity)} cores committed`,
     `${coresText(unmanaged)} unmanaged`,
     counted(pods, "pod"),
-    paint(mode, how, look),
+    paint(mode, how, style),
     `CPU ${state}`,
-    ...(held === undefined ? [] : [paint(`limits held: ${held}`, "red", look)]),
+    ...(held === undefined ? [] : [paint(`limits held: ${held}`, "red", style)]),
     `price ${priceText(price)}`,
-    paint(`${ageText(ageMs)} ago`, "dim", look),
+    paint(`${ageText(ageMs)} ago`, "dim", style),
   ];
-  return `${paint(node.node.padEnd(nameWidth), "bold", look)}  ${bar}  ${parts.join(" · ")}`;
+  return `${paint(node.node.padEnd(nameWidth), "bold", style)}  ${bar}  ${parts.join(" · ")}`;
 }
 
 /** Characters of a bar. */

@@ -60,8 +60,8 @@ function readings(change: Partial<NodeReadings> = {}): NodeReadings {
   return { views: [VIEW], allocations: [], problems: [], ...change };
 }
 
-function screen(input: NodeReadings, choice = ALL, look = {}): string {
-  return topScreen(topView(input, { choice, nowMs: NOW }), look);
+function screen(input: NodeReadings, choice = ALL, style = {}): string {
+  return topScreen(topView(input, { choice, nowMs: NOW }), style);
 }
 
 pure("topScreen() shows the most throttled first, and the node below", () => {

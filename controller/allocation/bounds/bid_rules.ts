@@ -9,17 +9,17 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { isRollingOut } from "../../../shared/api/workload.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import { heedsAutoscaler } from "../../../shared/resize/checks/autoscalers.ts";
-import { demandParts, type MetricFact } from "../../metrics_demand/metric_fact.ts";
+import { demandParts, type MetricAnswer } from "../../metrics_demand/metric_answer.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 
 /** The input of the rules. */
-export interface BidFacts
+export interface BidInput
   extends
     Pick<PodSnapshot, "pod" | "namespace" | "node" | "workload" | "autoscalers" | "unreadable"> {
   /** Since when the rollout of the workload has made no step, ms since 1970; absent while it has none. */
   readonly rolloutStillSinceMs?: number | undefined;
   /** The pod's metric; absent where it names none, or nothing is known yet. */
-  readonly metric?: MetricFact | undefined;
+  readonly metric?: MetricAnswer | undefined;
   /** The boost by the pod's annotation, where it may count. */
   readonly startupBoost?: StartupBoost | undefined;
   /** Wall-clock time, ms since 1970: the API's objects speak of it. */
@@ -52,7 +52,7 @@ export interface BidEffect {
 }
 
 /** A rule; nothing to say is an empty list. */
-type BidRule = (facts: BidFacts) => readonly BidEffect[];
+type BidRule = (input: BidInput) => readonly BidEffect[];
 
 /**
  * A cordon is the beginning of a drain, or it is nothing but a cordon, and pods serve on such a node
@@ -246,6 +246,6 @@ const BID_RULES: readonly BidRule[] = [
 ];
 
 /** The effects of all rules. */
-export function bidEffects(facts: BidFacts): readonly BidEffect[] {
-  return BID_RULES.flatMap((rule) => rule(facts));
+export function bidEffects(input: BidInput): readonly BidEffect[] {
+  return BID_RULES.flatMap((rule) => rule(input));
 }

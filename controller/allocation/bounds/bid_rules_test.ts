@@ -13,7 +13,7 @@ import {
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
+import { bidInput, INPUT_NOW_MS } from "../../../tests/fixtures/market/bid_input.ts";
 import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
@@ -21,39 +21,39 @@ import {
   sampleWorkload,
   type WorkloadChoice,
 } from "../../../tests/fixtures/sample_workloads.ts";
-import { bidEffects, type BidFacts } from "./bid_rules.ts";
+import { bidEffects, type BidInput } from "./bid_rules.ts";
 import {
   namespaceBounds,
-  type NamespaceFacts,
+  type NamespaceInput,
   nodeCeiling,
   nodeRoom,
   type QuotaBounds,
 } from "./namespace_bounds.ts";
 
-interface Change extends Partial<Omit<BidFacts, "pod">> {
+interface Change extends Partial<Omit<BidInput, "pod">> {
   readonly pod?: Partial<Pod>;
 }
 
 /** The rules' effects: reason, container, values, and in how many ms it ends; without messages. */
-function said({ pod, ...facts }: Change): readonly string[] {
-  const quiet = bidFacts(samplePod("web"), facts);
+function said({ pod, ...input }: Change): readonly string[] {
+  const quiet = bidInput(samplePod("web"), input);
   return bidEffects({ ...quiet, pod: { ...quiet.pod, ...pod } }).map((one) => {
     const { reason, container, floor, boost, demand, untilMs } = one;
-    const ends = untilMs === undefined ? undefined : `${untilMs - FACTS_NOW_MS} ms`;
+    const ends = untilMs === undefined ? undefined : `${untilMs - INPUT_NOW_MS} ms`;
     return [reason, container, holdOf(reason), floor, boost, demand, ends]
       .filter((value) => value !== undefined).join(" ");
   });
 }
 
-type Rows = readonly (readonly [facts: Change, effects: readonly string[]])[];
+type Rows = readonly (readonly [input: Change, effects: readonly string[]])[];
 
 function table(name: string, rows: Rows): void {
   pure(name, () => {
-    for (const [facts, effects] of rows) assert.deepEqual(said(facts), effects);
+    for (const [input, effects] of rows) assert.deepEqual(said(input), effects);
   });
 }
 
-const ago = (ms: number): number => FACTS_NOW_MS - ms;
+const ago = (ms: number): number => INPUT_NOW_MS - ms;
 const node = (change: Partial<Node>): Change => ({ node: { ...sampleNode("node-1"), ...change } });
 const ofClass = (priorityClassName: string): Change => ({ pod: { priorityClassName } });
 
@@ -249,17 +249,17 @@ function shares(millicores: Readonly<Record<string, number>>, owed = 0): QuotaBo
   };
 }
 
-interface Choice extends Omit<NamespaceFacts, "pod"> {
+interface Choice extends Omit<NamespaceInput, "pod"> {
   readonly containers?: readonly PodContainer[];
   readonly pod?: Partial<Pod>;
 }
 
 /** The bounds of all containers but `batch`. */
-function boundsOf({ containers = [app, proxy], pod, ...facts }: Choice) {
+function boundsOf({ containers = [app, proxy], pod, ...input }: Choice) {
   const participants = containers.filter(({ name }) => name !== "batch")
     .map((container) => ({ container, own: container.limits.cpu ?? 0 }));
   return namespaceBounds(participants, {
-    ...{ pod: { ...samplePod("web", { containers }), ...pod }, ...facts },
+    ...{ pod: { ...samplePod("web", { containers }), ...pod }, ...input },
   });
 }
 

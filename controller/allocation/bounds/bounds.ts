@@ -17,14 +17,14 @@ import { LEAST_CPU } from "../../../shared/market/clearing_round.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import { sumCPU } from "../../../shared/quantity.ts";
 import type { MarketConfig } from "../../config.ts";
-import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
-import { type BidEffect, bidEffects, type BidFacts, isSystemCritical } from "./bid_rules.ts";
+import { metricWarnings } from "../../metrics_demand/metric_answer.ts";
+import { type BidEffect, bidEffects, type BidInput, isSystemCritical } from "./bid_rules.ts";
 import {
   type BoundedContainer,
   type Ceiling,
   type NamespaceBound,
   namespaceBounds,
-  type NamespaceFacts,
+  type NamespaceInput,
 } from "./namespace_bounds.ts";
 import { type Overrides, overridesOf, times } from "./overrides.ts";
 import { MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
@@ -33,7 +33,7 @@ import type { AnnotationWarning } from "../ports.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** Input of the bounds. */
-export interface BoundsInput extends Omit<BidFacts, "startupBoost">, Omit<NamespaceFacts, "pod"> {
+export interface BoundsInput extends Omit<BidInput, "startupBoost">, Omit<NamespaceInput, "pod"> {
   readonly config: Pick<MarketConfig, "burstFactor" | "leastCeiling" | "priorityMultipliers">;
   /** The original limits, millicores by container name. */
   readonly originalLimits: ReadonlyMap<string, number>;

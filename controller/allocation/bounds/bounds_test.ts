@@ -14,14 +14,14 @@ import {
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
+import { bidInput, INPUT_NOW_MS } from "../../../tests/fixtures/market/bid_input.ts";
 import { type BoundsDraft, type BoundsInput, boundsOf } from "./bounds.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
 import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
 import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import type { BidFacts } from "./bid_rules.ts";
+import type { BidInput } from "./bid_rules.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 
@@ -34,7 +34,7 @@ function sized(request: number, limit: number, change: ContainerFields = {}): Po
   return running({ requests: { cpu: request }, limits: { cpu: limit }, ...change });
 }
 
-interface Choice extends Partial<Omit<BidFacts, "pod" | "namespace">> {
+interface Choice extends Partial<Omit<BidInput, "pod" | "namespace">> {
   readonly containers?: readonly PodContainer[];
   readonly pod?: Partial<Pod>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -61,9 +61,9 @@ const ALLOWING: Namespace = {
 /** One container of 100 m requested and 200 m allowed: bounds 100 m and 800 m. */
 function draft(choice: Choice = {}): BoundsDraft {
   const { containers = [running()], pod = {}, annotations = {}, nodeCPU, burstFactor = 4 } = choice;
-  const { share, owed = 0, own, range, nodeCeiling, allowed = false, ...facts } = choice;
+  const { share, owed = 0, own, range, nodeCeiling, allowed = false, ...input } = choice;
   const sample = samplePod("web", { containers });
-  const ready = bidFacts({ ...sample, metadata: { ...sample.metadata, annotations } });
+  const ready = bidInput({ ...sample, metadata: { ...sample.metadata, annotations } });
   const node = nodeCPU === undefined
     ? {}
     : { node: { ...sampleNode("node-1"), allocatableCPU: nodeCPU } };
@@ -71,7 +71,7 @@ function draft(choice: Choice = {}): BoundsDraft {
     containers.map(({ name }) => [name, { millicores: share ?? 0, quota: "cpu" }]),
   );
   return boundsOf({
-    ...{ ...ready, ...node, ...facts, nodeCeiling, limitRange: range },
+    ...{ ...ready, ...node, ...input, nodeCeiling, limitRange: range },
     pod: { ...ready.pod, ...pod },
     namespace: allowed ? ALLOWING : undefined,
     config: { burstFactor, leastCeiling: 0, priorityMultipliers: [] },
@@ -283,9 +283,9 @@ table("boundsOf() boosts ceilings while a pod starts, within what quota and node
 ]);
 
 pure("boundsOf() ends with the first hold that ends by itself", () => {
-  const containers = [running({ restartedAtMs: FACTS_NOW_MS - 100_000 })];
-  const scaled = sampleHPA({ lastScaleMs: FACTS_NOW_MS - 10_000, stabilizationMs: 60_000 });
-  const endsIn = (choice: Choice): number => (draft(choice).untilMs ?? NaN) - FACTS_NOW_MS;
+  const containers = [running({ restartedAtMs: INPUT_NOW_MS - 100_000 })];
+  const scaled = sampleHPA({ lastScaleMs: INPUT_NOW_MS - 10_000, stabilizationMs: 60_000 });
+  const endsIn = (choice: Choice): number => (draft(choice).untilMs ?? NaN) - INPUT_NOW_MS;
   assert.equal(endsIn({ containers }), 200_000);
   assert.equal(endsIn({ containers, autoscalers: [scaled] }), 50_000);
   assert.equal(endsIn({ autoscalers }), NaN);
@@ -300,9 +300,9 @@ pure("boundsOf() ends with the first hold that ends by itself", () => {
 });
 
 pure("boundsOf() divides a metric's cores by the requests that the user has written", () => {
-  const ready = bidFacts(
+  const ready = bidInput(
     samplePod("web", { containers: [guaranteed(500), guaranteed(200, "b")] }),
-    { metric: { demand: 0.6, source: "", untilMs: FACTS_NOW_MS + 1 } },
+    { metric: { demand: 0.6, source: "", untilMs: INPUT_NOW_MS + 1 } },
   );
   const own = new Map([["app", 200], ["b", 100]]);
   const { containers } = boundsOf({

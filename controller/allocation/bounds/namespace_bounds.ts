@@ -61,7 +61,7 @@ export interface QuotaBounds {
 }
 
 /** The input of the namespace's bounds. */
-export interface NamespaceFacts {
+export interface NamespaceInput {
   readonly pod: Pod;
   readonly limitRange?: ResourceRanges | undefined;
   /** Undefined when no quota counts the pod. */
@@ -73,7 +73,7 @@ export interface NamespaceFacts {
 /** The namespace's bounds, in the order of the participants. */
 export function namespaceBounds(
   participants: readonly BoundedContainer[],
-  { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceFacts,
+  { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceInput,
 ): readonly NamespaceBound[] {
   if (participants.length === 0) return [];
   const range = limitRange?.cpu;

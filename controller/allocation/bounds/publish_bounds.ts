@@ -14,12 +14,12 @@ import type { Texts } from "../../../shared/api/object.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { MarketConfig } from "../../config.ts";
-import { hasMoved } from "../../metrics_demand/metric_fact.ts";
+import { hasMoved } from "../../metrics_demand/metric_answer.ts";
 import { type BoundsDraft, type BoundsInput, boundsOf, type KnownRule } from "./bounds.ts";
 import type { PodSnapshot, RecordedPod } from "../pod_snapshot.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
-import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
+import { type BoundCrowd, boundCrowd } from "../queues/node_writes.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */

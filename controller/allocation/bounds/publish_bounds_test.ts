@@ -19,10 +19,10 @@ import {
   sampleGuaranteed,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_facts.ts";
+import { INPUT_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_input.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
-import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
+import type { MetricAnswer } from "../../metrics_demand/metric_answer.ts";
 import { type OverrideInput, type Overrides, overridesOf } from "./overrides.ts";
 import { clampMultiplier, priorityMultiplier, priorityTableKind } from "./priority_multiplier.ts";
 import { type BoundsPlanInput, boundStory, newAllocation, planBounds } from "./publish_bounds.ts";
@@ -57,7 +57,7 @@ function publish(
 ) {
   const { write, bounds, originals, warnings } = planBounds(
     { ...quietSnapshot(pod), allocation },
-    { config: DEFAULT_MARKET_CONFIG, nowMs: FACTS_NOW_MS, forcesRevision: false, ...options },
+    { config: DEFAULT_MARKET_CONFIG, nowMs: INPUT_NOW_MS, forcesRevision: false, ...options },
   );
   const status = { ...allocation.status, ...originals, bounds };
   const [{ ceiling, demand } = { ceiling: 0, demand: 0 }] = bounds.containers;
@@ -155,7 +155,7 @@ pure("planBounds() rewrites a ceiling that moves by a tenth, or that binds", () 
 });
 
 /** The writes for one metric after the other. */
-function written(metrics: readonly MetricFact[], first?: MetricFact) {
+function written(metrics: readonly MetricAnswer[], first?: MetricAnswer) {
   const pod = bounded();
   let { allocation } = publish(pod, undefined, first === undefined ? {} : { metric: first });
   return metrics.map((metric) => {
@@ -169,10 +169,10 @@ function written(metrics: readonly MetricFact[], first?: MetricFact) {
 }
 
 pure("planBounds() writes a metric's demand when it comes, goes, or moves by a tenth", () => {
-  const says = (millicores: number): MetricFact => ({
-    ...{ demand: millicores / 1000, source: "query jobs", untilMs: FACTS_NOW_MS + 1 },
+  const says = (millicores: number): MetricAnswer => ({
+    ...{ demand: millicores / 1000, source: "query jobs", untilMs: INPUT_NOW_MS + 1 },
   });
-  const gone: MetricFact = { missing: "refused", fault: false };
+  const gone: MetricAnswer = { missing: "refused", fault: false };
   assert.deepEqual(written([says(500), says(545), says(551), says(480), gone, gone]), [
     ["bounds", 2, 500],
     ["nothing", 2, 500],
@@ -184,7 +184,7 @@ pure("planBounds() writes a metric's demand when it comes, goes, or moves by a t
 });
 
 pure("planBounds() writes another cause without a new revision, and no other numbers", () => {
-  const because = (missing: string): MetricFact => ({ missing, fault: false });
+  const because = (missing: string): MetricAnswer => ({ missing, fault: false });
   const causes = ["refused", "timeout 5 s", "timeout 6 s"].map(because);
   assert.deepEqual(written(causes, because("refused")), [
     ["nothing", 1, "refused"],

@@ -15,8 +15,8 @@ import type { Decision } from "../../../shared/resize/chain.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { KnownRule } from "../bounds/bounds.ts";
-import type { FairQueue } from "../pace/fair_queue.ts";
-import { marketCause } from "../pace/resize_turns.ts";
+import type { FairQueue } from "../queues/fair_queue.ts";
+import { marketCause } from "../queues/resize_queue.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.ts";
@@ -157,8 +157,8 @@ export function statusEvent(
 /** One event for all pods of the namespace: each of them waits for the same rate. */
 export function bottleneckEvent(
   { namespace }: Pick<PodSnapshot, "namespace">,
-  { turns, config }: {
-    readonly turns: Pick<FairQueue, "waiting">;
+  { resizeQueue, config }: {
+    readonly resizeQueue: Pick<FairQueue, "waiting">;
     readonly config: Pick<MarketConfig, "maxResizesPerSecond">;
   },
 ): EventText {
@@ -166,7 +166,7 @@ export function bottleneckEvent(
     type: "Warning",
     reason: "CPULimitHeld",
     key: "RateLimited",
-    message: `RateLimited: ${turns.waiting} resizes wait, more than ` +
+    message: `RateLimited: ${resizeQueue.waiting} resizes wait, more than ` +
       `controller.maxResizesPerSecond, ${config.maxResizesPerSecond}, lets through soon: the most ` +
       "urgent go first, and small decreases are put off",
     ...(namespace === undefined ? {} : { about: sharedSubject("Namespace", namespace) }),

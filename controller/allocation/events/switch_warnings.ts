@@ -119,11 +119,11 @@ function placeWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] 
       const places = MARKET_KEYS.get(key)?.places;
       if (places === undefined) return [{ message: unknownKey(key, place), ...about }];
       // A key that is also in the right place is a harmless repetition.
-      const isSaid = places.includes(place) || written.some((other) =>
+      const isReported = places.includes(place) || written.some((other) =>
         places.includes(other.place) && Object.hasOwn(other.texts, key) &&
         (other.of === of || other.of === objects.pod || other.texts[key] === texts[key])
       );
-      return isSaid ? [] : [{ message: misplacedKey(key, { place, places }), ...about }];
+      return isReported ? [] : [{ message: misplacedKey(key, { place, places }), ...about }];
     })
   );
 }

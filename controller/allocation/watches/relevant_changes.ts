@@ -16,19 +16,19 @@ import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
  */
 export function relevantVersions<T extends ApiObject>(
   versions: readonly [before: T | undefined, now: T | undefined],
-  factsOf: (object: T) => unknown,
+  inputOf: (object: T) => unknown,
 ): readonly T[] {
-  const [before, now] = versions.map((one) => one && JSON.stringify(factsOf(one)));
+  const [before, now] = versions.map((one) => one && JSON.stringify(inputOf(one)));
   return before === now ? [] : versions.filter((one) => one !== undefined);
 }
 
 /** A node updates its status every few seconds. */
-export function nodeFacts({ kubeletVersion, os, ready, draining, cordonedAtMs }: Node): unknown {
+export function nodeInput({ kubeletVersion, os, ready, draining, cordonedAtMs }: Node): unknown {
   return [isOldKubelet(kubeletVersion), os, ready, draining, cordonedAtMs];
 }
 
 /** A quota's used amounts are left out: they change all the time. */
-export function quotaFacts({ bounds, scopes }: ResourceQuota): unknown {
+export function quotaInput({ bounds, scopes }: ResourceQuota): unknown {
   return [bounds["limits.cpu"]?.hard, bounds["requests.cpu"]?.hard, scopes];
 }
 
@@ -36,13 +36,13 @@ export function quotaFacts({ bounds, scopes }: ResourceQuota): unknown {
  * Whether it rolls out, and what it says to the market. A workload's status changes with each pod that
  * comes, goes, or becomes Ready, its annotations of rightsizing with each recommendation.
  */
-export function workloadFacts({ metadata: { labels, annotations }, rollout }: Workload): unknown {
+export function workloadInput({ metadata: { labels, annotations }, rollout }: Workload): unknown {
   const ofMarket = (texts: Texts = {}): unknown =>
     Object.entries(texts).filter(([name]) => name.startsWith(MARKET_PREFIX));
   return [isRollingOut(rollout), ofMarket(labels), ofMarket(annotations)];
 }
 
 /** All that we keep: autoscalers write their status several times a minute. */
-export function keptFacts({ metadata, ...rest }: ApiObject): unknown {
+export function keptInput({ metadata, ...rest }: ApiObject): unknown {
   return { ...rest, metadata: { ...metadata, resourceVersion: "" } };
 }

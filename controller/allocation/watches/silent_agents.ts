@@ -113,7 +113,7 @@ export interface AgentWatch {
 }
 
 /** Longest interval of checks, ms: an outage shorter than this is small against the time of silence. */
-const LONGEST_LOOK_MS = 10_000;
+const LONGEST_CHECK_MS = 10_000;
 /** Checks in a time of silence, at least: silence is found late by at most the inverse of this. */
 const LOOKS = 10;
 
@@ -154,7 +154,7 @@ export function createAgentWatch(
     async run(signal) {
       while (!signal.aborted) {
         look();
-        await clock.sleep(Math.min(LONGEST_LOOK_MS, config.agentSilentAfterMs / LOOKS), signal);
+        await clock.sleep(Math.min(LONGEST_CHECK_MS, config.agentSilentAfterMs / LOOKS), signal);
       }
     },
   };

@@ -11,11 +11,11 @@ import {
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import {
-  keptFacts,
-  nodeFacts,
-  quotaFacts,
+  keptInput,
+  nodeInput,
+  quotaInput,
   relevantVersions,
-  workloadFacts,
+  workloadInput,
 } from "./relevant_changes.ts";
 import { createRolloutMemory } from "../reconcile_snapshot.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
@@ -152,19 +152,19 @@ pure("relevantVersions() has what is new, changed and gone", () => {
     [undefined, undefined, []],
   ];
   for (const [before, now, expected] of rows) {
-    assert.deepEqual(relevantVersions([before, now], nodeFacts), expected);
+    assert.deepEqual(relevantVersions([before, now], nodeInput), expected);
   }
 });
 
 /** Rows of a function's facts: an object, then another version of it, and whether that matters to pods. */
 function matters<T extends ApiObject>(
   name: string,
-  factsOf: (object: T) => unknown,
+  inputOf: (object: T) => unknown,
   rows: readonly (readonly [before: T, after: T, boolean])[],
 ): void {
   pure(name, () => {
     for (const [before, after, expected] of rows) {
-      const versions = relevantVersions([before, after], factsOf);
+      const versions = relevantVersions([before, after], inputOf);
       assert.equal(versions.length > 0, expected, JSON.stringify(after));
     }
   });
@@ -173,7 +173,7 @@ function matters<T extends ApiObject>(
 const node = (change: Partial<Node>, expected: boolean) =>
   [NODE, { ...NODE, ...change }, expected] as const;
 
-matters("nodeFacts() are what concerns pods, and nothing else", nodeFacts, [
+matters("nodeFacts() are what concerns pods, and nothing else", nodeInput, [
   node({ allocatableCPU: 2000, pressures: ["MemoryPressure"] }, false),
   node({ kubeletVersion: "v1.35.0" }, false),
   node({ ready: false }, true),
@@ -188,7 +188,7 @@ const requests = (used: number) => ({
   bounds: { ...cpuLimits(1000, 700).bounds, "requests.cpu": { hard: 500, used } },
 });
 
-matters("quotaFacts() are what a quota allows, not what is used of it", quotaFacts, [
+matters("quotaFacts() are what a quota allows, not what is used of it", quotaInput, [
   [sampleQuota(), sampleQuota(cpuLimits(1000, 900)), false],
   [sampleQuota(requests(0)), sampleQuota(requests(100)), false],
   [sampleQuota(), sampleQuota(cpuLimits(900, 700)), true],
@@ -201,7 +201,7 @@ const rolling = (updated: number, total: number): Workload =>
 const own = sampleWorkload({ annotations: { "mbcas.io/hpa-coordination": "false" } });
 const makes = { paused: false, replicas: 2, template: { containers: [], initContainers: [] } };
 
-matters("workloadFacts() are whether it rolls out, and what it says to the market", workloadFacts, [
+matters("workloadFacts() are whether it rolls out, and what it says to the market", workloadInput, [
   [rolling(3, 3), rolling(0, 4), true],
   [rolling(0, 4), rolling(3, 4), false],
   [rolling(3, 4), rolling(3, 3), true],
@@ -219,7 +219,7 @@ matters("workloadFacts() are whether it rolls out, and what it says to the marke
 
 const vpa = sampleVPA("Auto");
 
-matters("keptFacts() are all but the version", keptFacts, [
+matters("keptFacts() are all but the version", keptInput, [
   [vpa, { ...vpa, metadata: { ...vpa.metadata, resourceVersion: "9" } }, false],
   [vpa, sampleVPA("Off"), true],
   [vpa, sampleVPA("Auto", { target: { kind: "StatefulSet", name: "api" } }), true],

@@ -49,7 +49,7 @@ export function podDetail(
     pod,
     namespace: snapshot.namespace,
     settings,
-    scopeFacts: defined({ node, workload, autoscalers, verticalAutoscalers }),
+    scopeInput: defined({ node, workload, autoscalers, verticalAutoscalers }),
     allocation,
     nodeView: collector.views.get(pod.nodeName),
     problems: problem === undefined

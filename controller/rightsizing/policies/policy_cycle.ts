@@ -14,7 +14,7 @@ import {
   type LastDenial,
   type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import {
   matchesWorkload,
   outweighedRecord,
@@ -146,7 +146,7 @@ export class PolicyCycles {
 
   /** Reconciles once another reconcile of the workload has ended; undefined where `signal` is aborted. */
   async #reconcileNext(
-    one: ReconciledCase,
+    one: PolicyWorkload,
     signal: AbortSignal,
   ): Promise<ReconcileOutcome | undefined> {
     const key = workloadKey(one.workload);
@@ -163,7 +163,7 @@ export class PolicyCycles {
 
   /** Never rejects: a workload that fails must not stop the others. */
   async #reconcile(
-    { workload, policy, source }: ReconciledCase,
+    { workload, policy, source }: PolicyWorkload,
     signal: AbortSignal,
   ): Promise<ReconcileOutcome | undefined> {
     const { records, clock, lacksPermission } = this.#parts;
@@ -205,7 +205,7 @@ export class PolicyCycles {
 }
 
 /** A workload, the policy that has won it, and its source of usage. */
-interface ReconciledCase extends Pick<ReconcileParts, "source"> {
+interface PolicyWorkload extends Pick<ReconcileParts, "source"> {
   readonly workload: Workload;
   readonly policy: ActivePolicy;
 }

@@ -12,8 +12,8 @@ import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_a
 import {
   MI,
   NOW_MS,
-  rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+  rightsizingSnapshot,
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import {
   reconciledAs,
@@ -41,7 +41,7 @@ function stage(
   { workers = 10, ...parts }: Partial<CycleParts> & { readonly workers?: number } = {},
 ) {
   const asked: string[] = [];
-  const facts = rightsizingFacts({ pods: [] });
+  const snapshot = rightsizingSnapshot({ pods: [] });
   const refuse = () => assert.fail("no flush");
   const records = new RecordStore({
     reports: [],
@@ -66,7 +66,7 @@ function stage(
     cluster: {
       podsOf: () => ({ own: [], others: [] }),
       correctionsOf: () => new Map(),
-      factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
+      snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
     },
     ...parts,
   });
@@ -176,7 +176,7 @@ pure("run() reports a missing permission, and no other refusals", async () => {
     }
   }
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
-  const facts = rightsizingFacts({ pods: [], strategy });
+  const snapshot = rightsizingSnapshot({ pods: [], strategy });
   const appliers = recordedAppliers();
   const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
   appliers.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
@@ -187,7 +187,7 @@ pure("run() reports a missing permission, and no other refusals", async () => {
     cluster: {
       podsOf: () => ({ own: [], others: [] }),
       correctionsOf: () => new Map(),
-      factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
+      snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
     },
     lacksPermission: ({ metadata }, permission) =>
       void refused.push(`${metadata.name}: ${permission}`),

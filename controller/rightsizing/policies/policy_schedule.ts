@@ -17,7 +17,7 @@ import {
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { rightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 
 /** Sources of the schedule. */

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../shared/random.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
-import { templateContainer } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { templateContainer } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { PolicySchedule } from "./policy_schedule.ts";

@@ -12,7 +12,7 @@ import {
   autoPolicy,
   NOW_MS,
   recommendation,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
 import {
   reconciledAs,

@@ -148,9 +148,12 @@ pure("drawPlan() is in the order of time, ends in time, and opts out and in by t
   const times = steps.map(({ atMs }) => atMs);
   assert.deepEqual(times, times.toSorted((a, b) => a - b));
   assert.ok((times.at(-1) ?? 0) < 600_000);
-  const turns = steps.map(({ kind }) => kind).filter((kind) => kind.startsWith("opt"));
-  assert.deepEqual(turns, turns.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"));
-  assert.ok(turns.length >= 5);
+  const resizeQueue = steps.map(({ kind }) => kind).filter((kind) => kind.startsWith("opt"));
+  assert.deepEqual(
+    resizeQueue,
+    resizeQueue.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"),
+  );
+  assert.ok(resizeQueue.length >= 5);
 });
 
 function object(resourceVersion: string): ApiObject {

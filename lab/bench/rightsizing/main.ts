@@ -11,7 +11,7 @@ import {
   autoPolicy,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
 import { memoryAfterGC, watchMemory } from "../memory.ts";
 import { startUsageServer } from "./usage_server.ts";

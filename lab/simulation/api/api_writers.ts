@@ -29,7 +29,7 @@ import {
   type WantedResources,
 } from "../../../shared/resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 
 /** The port's implementation. */
 export function createAllocationStore({ store, gate }: ApiAccess): AllocationStore {

@@ -5,7 +5,7 @@
  */
 import type { Reason } from "./reason.ts";
 
-const LOOK_AT_AGENT = "look at the node's agent: kubectl get pods -A -o wide " +
+const CHECK_AGENT = "look at the node's agent: kubectl get pods -A -o wide " +
   "-l app.kubernetes.io/name=mbcas-agent";
 
 /** Why the controller did or did not do as the agent wants. */
@@ -17,7 +17,7 @@ export const ENFORCEMENT_REASONS = {
   Waiting: {
     quiet: true,
     means: "the agent has not cleared with this pod yet",
-    remedy: `if it lasts, ${LOOK_AT_AGENT}`,
+    remedy: `if it lasts, ${CHECK_AGENT}`,
   },
   PodGone: {
     means: "the pod no longer exists",
@@ -57,12 +57,12 @@ export const ENFORCEMENT_REASONS = {
   },
   AgentSilent: {
     means: "the node's agent has not renewed its lease",
-    remedy: LOOK_AT_AGENT,
+    remedy: CHECK_AGENT,
   },
   BoundsStale: {
     quiet: true,
     means: "the bounds are newer than the clearing: waiting for the agent",
-    remedy: `if it lasts, ${LOOK_AT_AGENT}`,
+    remedy: `if it lasts, ${CHECK_AGENT}`,
   },
   OutsideBounds: {
     means: "the agent's value lies outside the published bounds",

@@ -5,19 +5,19 @@
  */
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
 import { GRID } from "../../quantity.ts";
-import { changesOf, type ClaimFacts } from "../inputs/resize_input.ts";
+import { changesOf, type ClaimInput } from "../inputs/resize_input.ts";
 import type { WantedResources } from "../inputs/resources.ts";
 import { limitsOf, limitsWanted, presentLimits } from "../inputs/subject.ts";
 import type { Finding } from "../run_checks.ts";
 
 /** Holds until the agent has cleared with the pod. */
-export function waiting({ allocation: { spec } }: ClaimFacts): Finding | undefined {
+export function waiting({ allocation: { spec } }: ClaimInput): Finding | undefined {
   if (spec.containers !== undefined && spec.market !== undefined) return undefined;
   return { verdict: "hold", message: "the agent has not cleared with this pod yet" };
 }
 
 /** Holds until the agent has cleared with the bounds in force. */
-export function boundsStale({ allocation: { spec, status } }: ClaimFacts): Finding | undefined {
+export function boundsStale({ allocation: { spec, status } }: ClaimInput): Finding | undefined {
   const revision = status?.bounds?.revision ?? 0;
   const observed = spec.market?.observedBounds;
   if (observed === revision) return undefined;
@@ -31,7 +31,7 @@ export function boundsStale({ allocation: { spec, status } }: ClaimFacts): Findi
  * held.
  */
 export function outsideBounds(
-  { allocation, pod }: ClaimFacts,
+  { allocation, pod }: ClaimInput,
   wanted: WantedResources,
 ): Finding | undefined {
   const present = presentLimits(pod);
@@ -72,19 +72,19 @@ const RETRY_MS = 2000;
  * Raises nothing while a copy of the API's objects is out of sync: the namespace may have opted out
  * meanwhile, or a quota may have become smaller. Decreases pass; they pay for raises elsewhere.
  */
-export function outOfSync(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
-  const { outOfSync = [] } = facts;
+export function outOfSync(input: ClaimInput, wanted: WantedResources): Finding | undefined {
+  const { outOfSync = [] } = input;
   if (outOfSync.length === 0) return undefined;
   const message = `no raise while these are read anew: ${outOfSync.join(", ")}`;
-  return oneWay(facts, wanted, { choose: Math.min, message, retryAfterMs: RETRY_MS });
+  return oneWay(input, wanted, { choose: Math.min, message, retryAfterMs: RETRY_MS });
 }
 
 /**
  * Holds where a LimitRange has raised a limit that {@linkcode outOfSync} has not: with a lower value the
  * server would refuse the whole patch, and the decreases of the pod's other containers with it.
  */
-export function raisedOutOfSync(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
-  const found = outOfSync(facts, wanted);
+export function raisedOutOfSync(input: ClaimInput, wanted: WantedResources): Finding | undefined {
+  const found = outOfSync(input, wanted);
   return found && { verdict: "hold", message: found.message, retryAfterMs: RETRY_MS };
 }
 
@@ -92,18 +92,18 @@ export function raisedOutOfSync(facts: ClaimFacts, wanted: WantedResources): Fin
  * Lowers nothing for a while after the limits were changed time and again: that ends each swing, and no
  * container starves at the low end of one.
  */
-export function oscillating(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
-  const { oscillatingMs: retryAfterMs = 0 } = facts;
+export function oscillating(input: ClaimInput, wanted: WantedResources): Finding | undefined {
+  const { oscillatingMs: retryAfterMs = 0 } = input;
   if (retryAfterMs <= 0) return undefined;
   const message =
     "the limits were changed more than 100 times in 5 minutes: they are not lowered " +
     "for 5 minutes";
-  return oneWay(facts, wanted, { choose: Math.max, message, retryAfterMs });
+  return oneWay(input, wanted, { choose: Math.max, message, retryAfterMs });
 }
 
 /** Clamps changes in the other direction to the present limits, and holds where nothing is left. */
 function oneWay(
-  { pod }: ClaimFacts,
+  { pod }: ClaimInput,
   wanted: WantedResources,
   { choose, message, retryAfterMs }: {
     /** The one of two limits that counts: the present one and the wanted one. */
@@ -130,7 +130,7 @@ function oneWay(
  * step leads nearer.
  */
 export function stepLimited(
-  { pod, maxStep }: ClaimFacts,
+  { pod, maxStep }: ClaimInput,
   wanted: WantedResources,
 ): Finding | undefined {
   if (maxStep === undefined) return undefined;

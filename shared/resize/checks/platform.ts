@@ -9,7 +9,7 @@
  * @module
  */
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { OutOfScope, PodFacts } from "../inputs/resize_input.ts";
+import type { OutOfScope, PodInput } from "../inputs/resize_input.ts";
 
 /** In-place resize is on by default from Kubernetes 1.33 (KEP-1287). */
 const LEAST_MINOR = 33;
@@ -26,7 +26,7 @@ const MIRROR = "kubernetes.io/config.mirror";
 const SOURCE = "kubernetes.io/config.source";
 
 /** A rule against a resize of the pod for good, with a message; `false` or undefined: it does not hold. */
-export type PlatformRule = (facts: Pick<PodFacts, "pod" | "node">) => string | false | undefined;
+export type PlatformRule = (input: Pick<PodInput, "pod" | "node">) => string | false | undefined;
 
 /** By reason, in the order in which they are asked. */
 export const PLATFORM_RULES: readonly (readonly [EnforcementReason, PlatformRule])[] = [
@@ -58,9 +58,9 @@ export const PLATFORM_RULES: readonly (readonly [EnforcementReason, PlatformRule
 ];
 
 /** Why the pod can never be resized; undefined where nothing is known against it. */
-export function neverResizable(facts: Pick<PodFacts, "pod" | "node">): OutOfScope | undefined {
+export function neverResizable(input: Pick<PodInput, "pod" | "node">): OutOfScope | undefined {
   for (const [reason, rule] of PLATFORM_RULES) {
-    const message = rule(facts);
+    const message = rule(input);
     if (message) return { reason, message };
   }
   return undefined;

@@ -6,22 +6,22 @@
 import { isApplied, isSettled, resizeStatus } from "../inputs/resize_condition.ts";
 import {
   changesOf,
-  type ClaimFacts,
-  type PodFacts,
+  type ClaimInput,
+  type PodInput,
   type PodVerdict,
 } from "../inputs/resize_input.ts";
 import type { WantedResources } from "../inputs/resources.ts";
 import type { Finding } from "../run_checks.ts";
 
 /** Holds where the original limits are not on record: nothing could bring them back. */
-export function originalUnknown({ originalUnknown }: ClaimFacts): Finding | undefined {
+export function originalUnknown({ originalUnknown }: ClaimInput): Finding | undefined {
   const message = "the limits were set by this product and the user's own are not on record: " +
     "recreate the pod, or set its limits by hand";
   return originalUnknown ? { verdict: "hold", message } : undefined;
 }
 
 /** Holds when the pod differs from the allocation in UID, namespace or node. */
-export function identityMismatch({ pod, allocation }: ClaimFacts): Finding | undefined {
+export function identityMismatch({ pod, allocation }: ClaimInput): Finding | undefined {
   const { spec, metadata } = allocation;
   const pairs = [
     ["UID", spec.podUID, pod.metadata.uid],
@@ -37,14 +37,14 @@ export function identityMismatch({ pod, allocation }: ClaimFacts): Finding | und
 }
 
 /** Holds while the pod does not run or is terminating, both by the reason `NotRunning`. */
-export function notLive({ pod: { phase, metadata } }: PodFacts): Finding | undefined {
+export function notLive({ pod: { phase, metadata } }: PodInput): Finding | undefined {
   if (phase === "Running" && !metadata.terminating) return undefined;
   const message = metadata.terminating ? "the pod is terminating" : `the pod is ${phase}`;
   return { verdict: "hold", message };
 }
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
-export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
+export function alreadyThere({ pod }: PodInput, wanted: WantedResources): PodVerdict {
   if (changesOf(pod, wanted).length > 0) return undefined;
   const claimed = pod.containers.filter(({ name }) => wanted.has(name));
   if (claimed.every((container) => isApplied(pod, container))) {
@@ -54,7 +54,7 @@ export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVer
 }
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
-export function resizeInProgress({ pod }: PodFacts): Finding | undefined {
+export function resizeInProgress({ pod }: PodInput): Finding | undefined {
   if (pod.containers.every((one) => isSettled(pod, one))) return undefined;
   const { reason, message } = resizeStatus(pod);
   // A resize that the kubelet will never do, or not now, must not lock the pod at that value.
@@ -62,13 +62,13 @@ export function resizeInProgress({ pod }: PodFacts): Finding | undefined {
 }
 
 /** Holds for the rest of the wait after a refusal. */
-export function backOff({ backOffMs: retryAfterMs = 0 }: ClaimFacts): Finding | undefined {
+export function backOff({ backOffMs: retryAfterMs = 0 }: ClaimInput): Finding | undefined {
   const message = `the last attempt was refused: next one in ${Math.ceil(retryAfterMs / 1000)} s`;
   return retryAfterMs > 0 ? { verdict: "hold", message, retryAfterMs } : undefined;
 }
 
 /** Holds for the rest of the least time between two resizes of a pod. */
-export function rateLimited({ restMs: retryAfterMs = 0 }: ClaimFacts): Finding | undefined {
+export function rateLimited({ restMs: retryAfterMs = 0 }: ClaimInput): Finding | undefined {
   const message = "the pod's last change was a moment ago";
   return retryAfterMs > 0 ? { verdict: "hold", message, retryAfterMs } : undefined;
 }

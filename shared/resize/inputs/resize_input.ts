@@ -46,7 +46,7 @@ export interface OutOfScope {
 }
 
 /** A pod and its bounds by the API, whatever wants to change it. */
-export interface PodFacts {
+export interface PodInput {
   readonly pod: Pod;
   /** The pod's; where it is not known, its pods are given the benefit of the doubt. */
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
@@ -57,7 +57,7 @@ export interface PodFacts {
 }
 
 /** The controller's facts on a claim beside those, read before the first check runs. */
-export interface ClaimFacts extends PodFacts {
+export interface ClaimInput extends PodInput {
   readonly allocation: PodAllocation;
   /** True where the limits are this product's and the original ones are not on record. */
   readonly originalUnknown?: boolean;

@@ -17,14 +17,14 @@ import {
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
 import { liftMemory, steppedMemory } from "./memory_decrease.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { RightsizingSnapshot } from "./rightsizing_snapshot.ts";
 import { runChecks } from "../../resize/run_checks.ts";
 import { MOST_PASSES, NEW_POD_CHAIN } from "./decide_rightsizing.ts";
 import { presentSubjects } from "./method.ts";
 
 /** Facts about a new pod; the workload's template is the pod as it was sent. */
-export type NewPodFacts = Pick<
-  RightsizingFacts,
+export type NewPodInput = Pick<
+  RightsizingSnapshot,
   | "policy"
   | "workload"
   | "autoscalers"
@@ -35,7 +35,7 @@ export type NewPodFacts = Pick<
 >;
 
 /** Facts of one call, with the containers as their author wrote them. */
-interface CountingInput extends NewPodFacts, Pick<RightsizingFacts, "memoryPeaks"> {
+interface CountingInput extends NewPodInput, Pick<RightsizingSnapshot, "memoryPeaks"> {
   readonly written: readonly PodContainer[];
 }
 
@@ -54,13 +54,13 @@ interface Counted {
  */
 export function countingValues(
   inForce: readonly ValuesInForce[],
-  facts: NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">,
-  { written = facts.workload.template.containers }: {
+  snapshot: NewPodInput & Pick<RightsizingSnapshot, "memoryPeaks">,
+  { written = snapshot.workload.template.containers }: {
     /** @default the template's */
     readonly written?: readonly PodContainer[];
   } = {},
 ): { readonly values: WantedResources; readonly messages: readonly string[] } {
-  const input = { ...facts, written };
+  const input = { ...snapshot, written };
   const present = withoutEdited(inForce, input);
   let { wanted } = present;
   const messages = [...present.messages];
@@ -158,9 +158,9 @@ function aboveMemoryPeak(
  * of the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. The
  * room in a quota is there for all of the pod, not for the raise alone.
  */
-function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
+function fitNewPod(values: WantedResources, snapshot: NewPodInput): Counted {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
-    facts: loneFacts(facts),
+    input: loneSnapshot(snapshot),
     wanted: values,
     passes: MOST_PASSES,
   });
@@ -172,10 +172,10 @@ function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
 }
 
 /** A workload of this one pod, which is not there yet. */
-function loneFacts(facts: NewPodFacts): RightsizingFacts {
-  const { policy, workload, quotas } = facts;
-  const alone: RightsizingFacts = {
-    ...facts,
+function loneSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
+  const { policy, workload, quotas } = snapshot;
+  const alone: RightsizingSnapshot = {
+    ...snapshot,
     nowMs: 0,
     policy: {
       ...policy,

@@ -19,8 +19,8 @@ import {
   type ApplyMethod,
   type Guard,
   ownContainers,
-  type RightsizingFacts,
-} from "./rightsizing_facts.ts";
+  type RightsizingSnapshot,
+} from "./rightsizing_snapshot.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { inPlacePlan, methodFor, noMethod, noWayInPlace } from "./method.ts";
 import {
@@ -127,13 +127,13 @@ export type RightsizingDecision =
 export const MOST_PASSES = 10;
 
 /** Asks every guard in order, and all again where one has clamped. */
-export function decideRightsizing(facts: RightsizingFacts): RightsizingDecision {
-  return decideWanted(facts, recommended(facts));
+export function decideRightsizing(snapshot: RightsizingSnapshot): RightsizingDecision {
+  return decideWanted(snapshot, recommended(snapshot));
 }
 
 /** As `decideRightsizing()`, of other values than those recommended, and by a chain of one's own. */
 export function decideWanted(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   values: WantedResources,
   { chain = RIGHTSIZING_CHAIN }: {
     /** @default {RIGHTSIZING_CHAIN} */
@@ -141,12 +141,12 @@ export function decideWanted(
   } = {},
 ): RightsizingDecision {
   const { wanted, reports: clamps, hold, settled } = runChecks(chain, {
-    facts,
+    input: snapshot,
     wanted: values,
     passes: MOST_PASSES,
   });
   if (hold !== undefined) return held(hold, clamps);
-  const method = methodFor(facts, wanted);
+  const method = methodFor(snapshot, wanted);
   // The last guard holds where there is none.
   if (settled && method !== undefined) return { outcome: "apply", method, wanted, clamps };
   const last = clamps.at(-1);
@@ -163,8 +163,11 @@ const NOTHING_NEW: readonly string[] = [
 ];
 
 /** Whether the pods are to have what is in force for them, and nothing else. */
-export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {
-  if (decision.outcome === "apply" || facts.inForce.size === 0) return false;
+export function isNothingNew(
+  snapshot: RightsizingSnapshot,
+  decision: RightsizingDecision,
+): boolean {
+  if (decision.outcome === "apply" || snapshot.inForce.size === 0) return false;
   return decision.restOnly === true || NOTHING_NEW.includes(decision.reason);
 }
 
@@ -176,27 +179,27 @@ export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecis
  * brings, these values anyway.
  */
 export function retryResize(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   decision: RightsizingDecision,
 ): RightsizingDecision | undefined {
-  if (!isNothingNew(facts, decision)) return undefined;
-  const { policy } = facts;
+  if (!isNothingNew(snapshot, decision)) return undefined;
+  const { policy } = snapshot;
   const inPlace = {
-    ...facts,
+    ...snapshot,
     policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
   };
-  const behind = pairsOf(facts.inForce)
-    .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
+  const behind = pairsOf(snapshot.inForce)
+    .filter((entry) => inPlacePlan(snapshot, wantedOf([entry])).pods.length > 0);
   if (behind.length === 0) return undefined;
   const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
   const isLeft = again.outcome === "hold" && policy.updateStrategy.allowRecreate &&
-    behind.every((entry) => isInTemplate(facts, entry));
+    behind.every((entry) => isInTemplate(snapshot, entry));
   return isLeft ? undefined : again;
 }
 
 /** Then new pods get them from the template. */
 function isInTemplate(
-  { workload: { template } }: RightsizingFacts,
+  { workload: { template } }: RightsizingSnapshot,
   { container, resource, pair: { request, limit } }: PairEntry,
 ): boolean {
   const written = pairOf(
@@ -243,7 +246,7 @@ function held(
  * template has and that are no sidecars.
  */
 function recommended(
-  { recommendations, workload, policy: { updateStrategy } }: RightsizingFacts,
+  { recommendations, workload, policy: { updateStrategy } }: RightsizingSnapshot,
 ): WantedResources {
   const own = new Set(ownContainers(workload).map(({ name }) => name));
   return new Map(

@@ -13,12 +13,12 @@ import {
   recommendation,
   RECREATE,
   RECREATED,
-  rightsizingFacts,
+  rightsizingSnapshot,
   sized,
   templateContainer,
   valuesOf,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { pair, type ResourcePair } from "../../resize/inputs/resources.ts";
 import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
@@ -27,7 +27,7 @@ import { isWorth } from "./policy_guards.ts";
 
 // The decision tables of tests/golden prove each guard; these rows show what they are for.
 
-const { workload } = rightsizingFacts();
+const { workload } = rightsizingSnapshot();
 const log = templateContainer({ name: "log" });
 const both = [templateContainer(), log];
 const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
@@ -58,7 +58,7 @@ pure("decideRightsizing() holds for the policy, its samples and permissions", ()
   };
   const odd = sampleVPA("Off", { unreadable: "no target" });
   const held = [{ denial }, { lastAppliedMs: NOW_MS - 29 * 60_000 }].map((choice) => {
-    const decision = decideRightsizing(rightsizingFacts(choice));
+    const decision = decideRightsizing(rightsizingSnapshot(choice));
     return decision.outcome === "hold" && [decision.reason, decision.retryAfterMs];
   });
   assert.deepEqual(held, [["AdmissionDenied", 60_000], ["Cooldown", 60_000]]);
@@ -163,10 +163,10 @@ pure("decideRightsizing() holds by what cut the most where only a rest is left",
     ...peak(60),
   };
   const restOnly = [8, 65].map((memory) => {
-    const facts = rightsizingFacts({ ...choice, ...asks(180, memory) });
-    const before = structuredClone(facts);
-    const decision = decideRightsizing(facts);
-    assert.deepEqual(facts, before);
+    const snapshot = rightsizingSnapshot({ ...choice, ...asks(180, memory) });
+    const before = structuredClone(snapshot);
+    const decision = decideRightsizing(snapshot);
+    assert.deepEqual(snapshot, before);
     return decision.outcome === "hold" &&
       [decision.reason, decision.restOnly, decision.message.split("; ").length];
   });

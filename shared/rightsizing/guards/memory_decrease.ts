@@ -16,7 +16,7 @@ import {
 import { pairIn } from "../../resize/inputs/subject.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { methodFor, presentSubjects } from "./method.ts";
-import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingSnapshot } from "./rightsizing_snapshot.ts";
 
 /** The least margin above the recent peak, percent of it. */
 const MARGIN_PERCENT = 15;
@@ -32,32 +32,35 @@ const LEAST_STEP_PERCENT = 5;
  * known, no decrease is safe. A peak of 500 MiB lets memory go down to 575 MiB.
  */
 export function unsafeMemoryDecrease(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
-  return withoutUnsafe(facts, wanted, { lowersToSafe: true });
+  return withoutUnsafe(snapshot, wanted, { lowersToSafe: true });
 }
 
 /**
  * As `unsafeMemoryDecrease()`, for pods that are to have what is in force: another value than that one
  * would be a new decision, so a pod keeps what is not safe to take away.
  */
-export function unsafeInForce(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  return withoutUnsafe(facts, wanted, { lowersToSafe: false });
+export function unsafeInForce(
+  snapshot: RightsizingSnapshot,
+  wanted: WantedResources,
+): GuardVerdict {
+  return withoutUnsafe(snapshot, wanted, { lowersToSafe: false });
 }
 
 function withoutUnsafe(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
   { lowersToSafe }: { readonly lowersToSafe: boolean },
 ): GuardVerdict {
-  const subjects = presentSubjects(facts, methodFor(facts, wanted));
-  const { changeThresholdPercent: thresholdPercent } = facts.policy.updateStrategy;
+  const subjects = presentSubjects(snapshot, methodFor(snapshot, wanted));
+  const { changeThresholdPercent: thresholdPercent } = snapshot.policy.updateStrategy;
   return withoutPairs(wanted, "UnsafeMemoryDecrease", {
     against: (entry: PairEntry) => {
       const { container, resource, pair: asked } = entry;
       if (resource !== "memory") return undefined;
-      const peak = facts.memoryPeaks.get(container);
+      const peak = snapshot.memoryPeaks.get(container);
       const present = subjects.flatMap((subject) => pairIn(subject, entry) ?? []);
       const lowered = Math.min(...present.map((one) => loweredTo(one, asked)));
       const least = leastSafeMemory(peak ?? Infinity);
@@ -96,7 +99,7 @@ export function safeMemory(
   const most = least *
     (thresholdPercent === undefined ? 1 : (1 + stepOf(thresholdPercent) / 100) ** 2);
   const had = (side: PairSide): readonly number[] =>
-    present.map((one) => one[side] ?? NOTHING_SAID[side]);
+    present.map((one) => one[side] ?? NO_MESSAGE[side]);
   const safe = (side: PairSide): number | undefined => {
     const value = asked[side];
     if (value === undefined || value >= least) return value;
@@ -115,7 +118,7 @@ export function safeMemory(
 }
 
 /** The effective value of a container without one. */
-const NOTHING_SAID: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
+const NO_MESSAGE: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
 
 /** The least memory that is safe beside this peak, bytes: computed in whole numbers. */
 export function leastSafeMemory(peak: number): number {

@@ -17,7 +17,7 @@ import {
   podSubject,
   type Subject,
 } from "../../resize/inputs/subject.ts";
-import type { ApplyMethod, GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { ApplyMethod, GuardVerdict, RightsizingSnapshot } from "./rightsizing_snapshot.ts";
 import { neverResizable } from "../../resize/checks/platform.ts";
 import {
   disruptions,
@@ -34,15 +34,15 @@ import type { ResourceChange } from "../../resize/patch.ts";
  * Where nothing is open, as if in place.
  */
 export function presentSubjects(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   method: ApplyMethod | undefined,
 ): readonly Subject[] {
-  const { pods, workload: { template, replicas }, marketManages } = facts;
+  const { pods, workload: { template, replicas }, marketManages } = snapshot;
   if (method === "Recreate") {
     return [madeSubject(template, { name: "the template", count: replicas })];
   }
   const subjects = pods.map((pod) => podSubject(pod, { marketLimits: marketManages }));
-  return [...subjects, newPods(facts, pods.length === 0 ? replicas : 0)];
+  return [...subjects, newPods(snapshot, pods.length === 0 ? replicas : 0)];
 }
 
 /**
@@ -50,22 +50,22 @@ export function presentSubjects(
  * beside what is in force for other containers or resources, the pods that are made of both.
  */
 export function fittedSubjects(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   method: ApplyMethod | undefined,
 ): readonly Subject[] {
-  const present = presentSubjects(facts, method);
-  return method === "Recreate" && facts.inForce.size > 0
-    ? [...present, newPods(facts, 0)]
+  const present = presentSubjects(snapshot, method);
+  return method === "Recreate" && snapshot.inForce.size > 0
+    ? [...present, newPods(snapshot, 0)]
     : present;
 }
 
-function newPods({ workload: { template }, inForce }: RightsizingFacts, count: number): Subject {
+function newPods({ workload: { template }, inForce }: RightsizingSnapshot, count: number): Subject {
   return madeSubject(template, { name: "new pods", count, values: inForce });
 }
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
 function inPlaceProblem(
-  { resizeServed, pods, nodes }: RightsizingFacts,
+  { resizeServed, pods, nodes }: RightsizingSnapshot,
 ): string | undefined {
   if (!resizeServed) return "the server does not serve pods/resize";
   for (const pod of pods) {
@@ -80,19 +80,19 @@ function inPlaceProblem(
  * set in place without a restart take new pods, where allowed.
  */
 export function methodFor(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): ApplyMethod | undefined {
-  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
-  const isOpen = allowInPlaceResize && inPlaceProblem(facts) === undefined;
+  const { allowInPlaceResize, allowRecreate } = snapshot.policy.updateStrategy;
+  const isOpen = allowInPlaceResize && inPlaceProblem(snapshot) === undefined;
   if (!allowRecreate) return isOpen ? "InPlace" : undefined;
-  return isOpen && disruptions(wanted, running(facts)).length === 0 ? "InPlace" : "Recreate";
+  return isOpen && disruptions(wanted, running(snapshot)).length === 0 ? "InPlace" : "Recreate";
 }
 
 /** Pods that run, and whether their memory limits may be lowered. */
-function running(facts: RightsizingFacts): DisruptionsAsked {
-  const { lowersMemoryLimits } = facts;
-  const subjects = presentSubjects(facts, "InPlace").filter(({ nodeName }) =>
+function running(snapshot: RightsizingSnapshot): DisruptionsAsked {
+  const { lowersMemoryLimits } = snapshot;
+  const subjects = presentSubjects(snapshot, "InPlace").filter(({ nodeName }) =>
     nodeName !== undefined
   );
   return { subjects, lowersMemoryLimits };
@@ -102,9 +102,9 @@ function running(facts: RightsizingFacts): DisruptionsAsked {
  * Holds where neither method is open. Where only that in place is, values that it could not set without
  * a restart are left out, resource by resource.
  */
-export function noMethod(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  if (methodFor(facts, wanted) === "Recreate") return undefined;
-  return inPlaceVerdict(facts, wanted, {
+export function noMethod(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
+  if (methodFor(snapshot, wanted) === "Recreate") return undefined;
+  return inPlaceVerdict(snapshot, wanted, {
     notAllowed: "allowInPlaceResize and allowRecreate are both false",
     unavailable: "and allowRecreate is false",
   });
@@ -114,22 +114,22 @@ export function noMethod(facts: RightsizingFacts, wanted: WantedResources): Guar
  * As `noMethod()`, for pods that are to have what is in force: no pod is recreated for that, so what is
  * open is the way in place, or none.
  */
-export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+export function noWayInPlace(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   const unavailable = "and no pod is recreated for what is in force";
   const notAllowed = `allowInPlaceResize is false, ${unavailable}`;
-  return inPlaceVerdict(facts, wanted, { notAllowed, unavailable });
+  return inPlaceVerdict(snapshot, wanted, { notAllowed, unavailable });
 }
 
 function inPlaceVerdict(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
   messages: { readonly notAllowed: string; readonly unavailable: string },
 ): GuardVerdict {
-  if (!facts.policy.updateStrategy.allowInPlaceResize) {
+  if (!snapshot.policy.updateStrategy.allowInPlaceResize) {
     return { verdict: "hold", reason: "MethodNotAllowed", message: messages.notAllowed };
   }
-  const problem = inPlaceProblem(facts);
-  if (problem === undefined) return disruptionVerdict(wanted, running(facts));
+  const problem = inPlaceProblem(snapshot);
+  if (problem === undefined) return disruptionVerdict(wanted, running(snapshot));
   const message = `${problem}, ${messages.unavailable}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
 }
@@ -155,13 +155,13 @@ export interface InPlacePlan {
  * and those on a node with too little for them: a kubelet would call that infeasible, and never try
  * again.
  */
-export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
-  const subjects = presentSubjects(facts, "InPlace");
-  const pods = facts.pods.flatMap((pod, index): InPlacePlan["pods"] => {
+export function inPlacePlan(snapshot: RightsizingSnapshot, wanted: WantedResources): InPlacePlan {
+  const subjects = presentSubjects(snapshot, "InPlace");
+  const pods = snapshot.pods.flatMap((pod, index): InPlacePlan["pods"] => {
     const subject = subjects[index];
     if (subject === undefined) return [];
     const after = containersWanted(subject, wanted);
-    if (isTooMuch(subject, { after, node: facts.nodes.get(pod.nodeName) })) return [];
+    if (isTooMuch(subject, { after, node: snapshot.nodes.get(pod.nodeName) })) return [];
     const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
       const { requests, limits } = after[at] ?? present;
       const changed = {
@@ -173,11 +173,11 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
     });
     return changes.length === 0 ? [] : [{ pod, changes }];
   });
-  const inForce = new Map(facts.inForce);
+  const inForce = new Map(snapshot.inForce);
   for (const [name, values] of wanted) {
     inForce.set(name, withResources(inForce.get(name) ?? NO_RESOURCES, values));
   }
-  return { pods, originalLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
+  return { pods, originalLimits: snapshot.marketManages ? limitsOf(wanted) : new Map(), inForce };
 }
 
 /** The amounts that the container does not have yet. */

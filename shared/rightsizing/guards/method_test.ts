@@ -4,15 +4,15 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   asks,
   autoPolicy,
-  type FactsChoice,
   MI,
   NOW_MS,
-  rightsizingFacts,
+  rightsizingSnapshot,
   sized,
+  type SnapshotChoice,
   templateContainer,
   valuesOf,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
 import { remedyFor } from "../../api/reasons/reasons.ts";
@@ -35,8 +35,8 @@ const WANTED: WantedResources = new Map([
 const ONLY_MEMORY = new Map([["app", { requests: { memory: 96 * MI }, limits: {} }]]);
 
 /** By pod what changes in its containers. */
-function changesOf(choice: FactsChoice, wanted = WANTED): Readonly<Record<string, unknown>> {
-  const { pods } = inPlacePlan(rightsizingFacts(choice), wanted);
+function changesOf(choice: SnapshotChoice, wanted = WANTED): Readonly<Record<string, unknown>> {
+  const { pods } = inPlacePlan(rightsizingSnapshot(choice), wanted);
   return Object.fromEntries(
     pods.map(({ pod: { metadata: { name } }, changes }) => [name, changes]),
   );
@@ -53,9 +53,9 @@ pure("inPlacePlan() leaves out pods that would not fit on their node", () => {
 });
 
 pure("inPlacePlan() leaves CPU limits to the market where it owns them", () => {
-  const of = (wanted: WantedResources, choice: FactsChoice = {}) => {
-    const facts = rightsizingFacts({ marketManages: true, ...choice });
-    const { originalLimits, pods: [first] } = inPlacePlan(facts, wanted);
+  const of = (wanted: WantedResources, choice: SnapshotChoice = {}) => {
+    const snapshot = rightsizingSnapshot({ marketManages: true, ...choice });
+    const { originalLimits, pods: [first] } = inPlacePlan(snapshot, wanted);
     const [{ requests, limits } = { requests: {}, limits: {} }] = first?.changes ?? [];
     return { original: originalLimits.get("app"), requests, limits };
   };
@@ -68,7 +68,7 @@ pure("inPlacePlan() leaves CPU limits to the market where it owns them", () => {
     requests: memory,
     limits: memory,
   });
-  assert.equal(inPlacePlan(rightsizingFacts(), WANTED).originalLimits.size, 0);
+  assert.equal(inPlacePlan(rightsizingSnapshot(), WANTED).originalLimits.size, 0);
 });
 
 pure("inPlacePlan() puts its values into force for new pods, and keeps those of before", () => {
@@ -77,7 +77,7 @@ pure("inPlacePlan() puts its values into force for new pods, and keeps those of 
     ["app", { requests: { cpu: 90 }, limits: { memory: 256 * MI } }],
     ["log", log],
   ]);
-  const plan = inPlacePlan(rightsizingFacts({ inForce, pods: [] }), WANTED);
+  const plan = inPlacePlan(rightsizingSnapshot({ inForce, pods: [] }), WANTED);
   assert.deepEqual([plan.pods, Object.fromEntries(plan.inForce)], [[], {
     app: { requests: { cpu: 150, memory: 96 * MI }, limits: { memory: 256 * MI, cpu: 180 } },
     log,
@@ -101,8 +101,8 @@ const MEMORY = "app memory 96Mi (limit 112Mi)";
 const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
 
 /** The values that count, and the number of messages. */
-function counting(choice: FactsChoice = LIMITED, inForce: ValuesInForce = ADOPTED): string {
-  const { values, messages } = countingValues([inForce], rightsizingFacts(choice));
+function counting(choice: SnapshotChoice = LIMITED, inForce: ValuesInForce = ADOPTED): string {
+  const { values, messages } = countingValues([inForce], rightsizingSnapshot(choice));
   return `${messages.length}: ${describeWanted(values)}`;
 }
 
@@ -118,7 +118,7 @@ pure("countingValues() drops what another party has changed, and cuts to what is
   const quota = (room: number) => ({
     quotas: [{ name: "q", resource: "cpu", of: "requests", room } as const],
   });
-  const rows: readonly (readonly [FactsChoice, ValuesInForce, string])[] = [
+  const rows: readonly (readonly [SnapshotChoice, ValuesInForce, string])[] = [
     [LIMITED, ADOPTED, `0: ${CPU}, ${MEMORY}`],
     [{}, ADOPTED, "1: app cpu 150m, app memory 96Mi"],
     [{ ...LIMITED, containers: edited }, ADOPTED, `1: ${CPU}`],
@@ -151,7 +151,7 @@ pure("countingValues() drops what another party has changed, and cuts to what is
 const peaks = { memoryPeaks: new Map([["app", 60 * MI]]) };
 
 pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
-  const rows: readonly (readonly [FactsChoice, string])[] = [
+  const rows: readonly (readonly [SnapshotChoice, string])[] = [
     [{}, ""],
     [{ lastAppliedMs: NOW_MS }, ""],
     [asks(100, 64), ""],
@@ -170,11 +170,11 @@ pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
     ],
   ];
   for (const [choice, expected] of rows) {
-    const events = decisionEvents(decideRightsizing(rightsizingFacts(choice)));
+    const events = decisionEvents(decideRightsizing(rightsizingSnapshot(choice)));
     assert.equal(events.map(({ type, reason }) => `${type} ${reason}`).join(), expected);
   }
   const containers = [templateContainer({ requests: { cpu: 200 } })];
-  const cut = decideRightsizing(rightsizingFacts({ ...asks(300, 8), ...peaks, containers }));
+  const cut = decideRightsizing(rightsizingSnapshot({ ...asks(300, 8), ...peaks, containers }));
   assert.ok(cut.outcome === "hold" && cut.restOnly);
   assert.equal(decisionEvents(cut).map(({ reason }) => reason).join(), "WorkloadSkipped");
   const isThere = decisionEvents(cut, { isThere: true }).map(({ reason }) => reason);
@@ -182,7 +182,7 @@ pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
 });
 
 pure("decisionEvents() and failureEvents() end with a suggestion", () => {
-  const [event] = decisionEvents(decideRightsizing(rightsizingFacts({ resizeServed: false })));
+  const [event] = decisionEvents(decideRightsizing(rightsizingSnapshot({ resizeServed: false })));
   assert.ok(event?.message.endsWith(`; ${remedyFor("InPlaceResizeUnavailable")}`), event?.message);
   assert.deepEqual(failureEvents(applyFailure(new ApiError(503, "", "overloaded"))), [{
     type: "Warning",

@@ -12,7 +12,11 @@ import {
   pairOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
-import { type GuardVerdict, ownContainers, type RightsizingFacts } from "./rightsizing_facts.ts";
+import {
+  type GuardVerdict,
+  ownContainers,
+  type RightsizingSnapshot,
+} from "./rightsizing_snapshot.ts";
 import { inPlacePlan, methodFor, presentSubjects } from "./method.ts";
 import { isRollingOut } from "../../api/workload.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
@@ -25,7 +29,7 @@ import { pairIn, subjectWanted } from "../../resize/inputs/subject.ts";
  * nothing because it asks for nothing.
  */
 export function samplesLacking(
-  { policy: { mode, minSamples }, workload, samples }: RightsizingFacts,
+  { policy: { mode, minSamples }, workload, samples }: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
   if (mode === "Disabled") return undefined;
@@ -42,14 +46,14 @@ export function samplesLacking(
 }
 
 /** Holds in any mode but Auto. */
-export function modeHolds({ policy: { mode } }: RightsizingFacts): GuardVerdict {
+export function modeHolds({ policy: { mode } }: RightsizingSnapshot): GuardVerdict {
   if (mode === "Auto") return undefined;
   const reason = mode === "Disabled" ? "PolicyDisabled" : "RecommendOnly";
   return { verdict: "hold", reason, message: `the policy's mode is ${mode}` };
 }
 
 /** Holds while the configuration asks for a dry-run. */
-export function dryRunHolds({ dryRun }: RightsizingFacts): GuardVerdict {
+export function dryRunHolds({ dryRun }: RightsizingSnapshot): GuardVerdict {
   if (!dryRun) return undefined;
   return { verdict: "hold", reason: "DryRun", message: "the configuration asks for a dry-run" };
 }
@@ -59,11 +63,11 @@ export function dryRunHolds({ dryRun }: RightsizingFacts): GuardVerdict {
  * method: a policy that allows recreation allows it for what can't be done in place, not for want of a right.
  */
 export function permissionMissing(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
-  const method = methodFor(facts, wanted);
-  const missing = facts.missingPermissions.filter((one) => one.method === method);
+  const method = methodFor(snapshot, wanted);
+  const missing = snapshot.missingPermissions.filter((one) => one.method === method);
   if (missing.length === 0) return undefined;
   const message = `missing: ${missing.map(({ permission }) => permission).join(", ")}`;
   return { verdict: "hold", reason: "RBACError", message };
@@ -74,7 +78,7 @@ export function permissionMissing(
  * denied one by the policy's threshold is another request, and made at once.
  */
 export function lastDenialHolds(
-  { denial, nowMs, recommendations, policy }: RightsizingFacts,
+  { denial, nowMs, recommendations, policy }: RightsizingSnapshot,
 ): GuardVerdict {
   if (denial === undefined || nowMs >= denial.retryAtMs) return undefined;
   const percent = policy.updateStrategy.changeThresholdPercent;
@@ -95,7 +99,7 @@ export function lastDenialHolds(
 
 /** Holds where an object that would bound the workload can't be read: the market holds then, too. */
 export function boundUnreadable(
-  { unreadable, verticalAutoscalers }: RightsizingFacts,
+  { unreadable, verticalAutoscalers }: RightsizingSnapshot,
 ): GuardVerdict {
   const unreadableVPAs = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
   const message = [...unreadable, ...unreadableVPAs].join("; ");
@@ -103,7 +107,7 @@ export function boundUnreadable(
 }
 
 /** Holds while the workload rolls out, and while its rollout is paused. */
-export function rolloutHolds({ workload }: RightsizingFacts): GuardVerdict {
+export function rolloutHolds({ workload }: RightsizingSnapshot): GuardVerdict {
   const { kind, metadata: { name }, paused, rollout } = workload;
   if (paused) {
     const message = `the rollout of ${kind} ${name} is paused`;
@@ -120,10 +124,10 @@ export function rolloutHolds({ workload }: RightsizingFacts): GuardVerdict {
  * `OnDelete`, a partition, or a rollout that has given up. It is no hold: pods get it as they are made
  * anew, by whomever.
  */
-export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { workload: { kind, metadata: { name }, rollout }, inForce } = facts;
-  if (!rollout.stands || methodFor(facts, wanted) !== "Recreate") return undefined;
-  const { pods } = inPlacePlan(facts, inForce);
+export function notRolledOut(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
+  const { workload: { kind, metadata: { name }, rollout }, inForce } = snapshot;
+  if (!rollout.stands || methodFor(snapshot, wanted) !== "Recreate") return undefined;
+  const { pods } = inPlacePlan(snapshot, inForce);
   const [first] = pods;
   if (first === undefined) return undefined;
   const message = `the template of ${kind} ${name} has values that ${pods.length} pods lack, ` +
@@ -138,10 +142,13 @@ export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): 
  * what is there: a pod that does not have them yet is to get them, and nothing new is decided for its
  * sake. Otherwise, it is what each pod has, and what those to come will have.
  */
-export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const percent = facts.policy.updateStrategy.changeThresholdPercent;
-  const method = methodFor(facts, wanted);
-  const all = presentSubjects(facts, method).map((subject) => ({
+export function belowThreshold(
+  snapshot: RightsizingSnapshot,
+  wanted: WantedResources,
+): GuardVerdict {
+  const percent = snapshot.policy.updateStrategy.changeThresholdPercent;
+  const method = methodFor(snapshot, wanted);
+  const all = presentSubjects(snapshot, method).map((subject) => ({
     subject,
     next: subjectWanted(subject, wanted),
   }));
@@ -150,7 +157,7 @@ export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources)
     ? all
     : all.filter(({ subject }) => subject.nodeName === undefined);
   const differs = (entry: PairEntry): boolean => {
-    const values = facts.inForce.get(entry.container) ?? NO_RESOURCES;
+    const values = snapshot.inForce.get(entry.container) ?? NO_RESOURCES;
     const { request, limit } = pairOf(values, entry.resource);
     const compared = request === undefined && limit === undefined ? all : adopted;
     return compared.some(({ subject, next }) => {
@@ -187,7 +194,7 @@ export function isWorth(
  * says nothing: waiting for it could take hours.
  */
 export function coolingDown(
-  { nowMs, lastAppliedMs, policy: { updateStrategy: { cooldownMs } } }: RightsizingFacts,
+  { nowMs, lastAppliedMs, policy: { updateStrategy: { cooldownMs } } }: RightsizingSnapshot,
 ): GuardVerdict {
   if (lastAppliedMs === undefined || lastAppliedMs > nowMs) return undefined;
   const restMs = lastAppliedMs + cooldownMs - nowMs;

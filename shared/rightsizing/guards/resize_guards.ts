@@ -20,7 +20,7 @@ import {
 } from "../../resize/inputs/resources.ts";
 import { pairIn, type Subject, subjectWanted } from "../../resize/inputs/subject.ts";
 import { fittedSubjects, methodFor, presentSubjects } from "./method.ts";
-import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingSnapshot } from "./rightsizing_snapshot.ts";
 
 /**
  * Leaves out the CPU or the memory of containers where an HPA scales on its utilisation, unless the policy
@@ -29,7 +29,7 @@ import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
  * Their limit stays too, since it caps the usage that the HPA sees. The other resource goes on.
  */
 export function horizontalAutoscalerConflicts(
-  { autoscalers, policy }: RightsizingFacts,
+  { autoscalers, policy }: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
   if (policy.updateStrategy.allowWithHPA) return undefined;
@@ -49,7 +49,7 @@ export function horizontalAutoscalerConflicts(
 
 /** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
 export function verticalAutoscalerConflicts(
-  { verticalAutoscalers }: RightsizingFacts,
+  { verticalAutoscalers }: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
   return withoutPairs(wanted, "VPAConflict", {
@@ -59,22 +59,25 @@ export function verticalAutoscalerConflicts(
 }
 
 /** Clamps to the LimitRanges; holds where a resize would let the server write defaults into a pod. */
-export function outsideRanges(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { ranges, pods } = facts;
-  const method = methodFor(facts, wanted);
+export function outsideRanges(
+  snapshot: RightsizingSnapshot,
+  wanted: WantedResources,
+): GuardVerdict {
+  const { ranges, pods } = snapshot;
+  const method = methodFor(snapshot, wanted);
   for (const pod of method === "InPlace" && wanted.size > 0 ? pods : []) {
     const problem = defaultsProblem(pod, ranges);
     if (problem === undefined) continue;
     const message = `pod ${pod.metadata.name}: ${problem}`;
     return { verdict: "hold", reason: "LimitRange", message };
   }
-  return rangeVerdict(wanted, { ranges, subjects: fittedSubjects(facts, method) });
+  return rangeVerdict(wanted, { ranges, subjects: fittedSubjects(snapshot, method) });
 }
 
 /** Cuts raises to what the quotas leave, summed over all pods. */
-export function overQuotas(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const subjects = presentSubjects(facts, methodFor(facts, wanted));
-  return quotaVerdict(wanted, { quotas: facts.quotas, subjects });
+export function overQuotas(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
+  const subjects = presentSubjects(snapshot, methodFor(snapshot, wanted));
+  return quotaVerdict(wanted, { quotas: snapshot.quotas, subjects });
 }
 
 /**
@@ -86,27 +89,27 @@ export function overQuotas(facts: RightsizingFacts, wanted: WantedResources): Gu
  * A pod that lacks what is in force, on a node that has too little for it, cuts nothing: it stays as it
  * is (see `inPlacePlan()`), and that is reported. All the others would be lowered for its sake.
  */
-export function overNodes(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const method = methodFor(facts, wanted);
+export function overNodes(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
+  const method = methodFor(snapshot, wanted);
   if (method === undefined) return undefined;
   const problems: string[] = [];
   let fitting = wanted;
-  for (const subject of presentSubjects(facts, method)) {
+  for (const subject of presentSubjects(snapshot, method)) {
     const { name, nodeName } = subject;
     const [owner, node] = nodeName === undefined
-      ? ["the largest node", facts.largestNode] as const
-      : [`node ${nodeName}`, facts.nodes.get(nodeName)] as const;
+      ? ["the largest node", snapshot.largestNode] as const
+      : [`node ${nodeName}`, snapshot.nodes.get(nodeName)] as const;
     const after = subjectWanted(subject, fitting);
     for (const { resource, most, total } of nodeShortages(after, node)) {
       const shortage =
         `${owner} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
         `request ${formatAmount(resource, total)}`;
-      if (isBehind(subject, resource, { facts })) {
+      if (isBehind(subject, resource, { snapshot })) {
         problems.push(`${shortage}, and stays as it is`);
         continue;
       }
       const base = (container: string): number =>
-        facts.workload.template.containers.find((one) => one.name === container)
+        snapshot.workload.template.containers.find((one) => one.name === container)
           ?.requests[resource] ?? 0;
       const cut = cutRaises(fitting, { resource, side: "requests", base, excess: total - most });
       if (cut === fitting) continue;
@@ -125,7 +128,7 @@ export function overNodes(facts: RightsizingFacts, wanted: WantedResources): Gua
 function isBehind(
   subject: Subject,
   resource: ResourceName,
-  { facts: { inForce } }: { readonly facts: Pick<RightsizingFacts, "inForce"> },
+  { snapshot: { inForce } }: { readonly snapshot: Pick<RightsizingSnapshot, "inForce"> },
 ): boolean {
   if (subject.nodeName === undefined) return false;
   const requested = (one: Subject): number =>
@@ -134,8 +137,11 @@ function isBehind(
 }
 
 /** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
-export function qosWouldChange(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  return classVerdict(wanted, fittedSubjects(facts, methodFor(facts, wanted)));
+export function qosWouldChange(
+  snapshot: RightsizingSnapshot,
+  wanted: WantedResources,
+): GuardVerdict {
+  return classVerdict(wanted, fittedSubjects(snapshot, methodFor(snapshot, wanted)));
 }
 
 /**
@@ -143,10 +149,10 @@ export function qosWouldChange(facts: RightsizingFacts, wanted: WantedResources)
  * where limits stay, a recommendation above them can't be had. A pod-level limit holds, too.
  */
 export function requestAboveLimit(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
-  const subjects = fittedSubjects(facts, methodFor(facts, wanted));
+  const subjects = fittedSubjects(snapshot, methodFor(snapshot, wanted));
   const capped = capRequests(wanted, subjects);
   for (const subject of subjects) {
     const problem = podLevelProblem(subject, capped);
@@ -165,11 +171,11 @@ export function requestAboveLimit(
  * Decreases go on: they help.
  */
 export function nodeUnderPressure(
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
-  const pressed = presentSubjects(facts, "InPlace").flatMap((subject) => {
-    const pressures = facts.nodes.get(subject.nodeName ?? "")?.pressures ?? [];
+  const pressed = presentSubjects(snapshot, "InPlace").flatMap((subject) => {
+    const pressures = snapshot.nodes.get(subject.nodeName ?? "")?.pressures ?? [];
     return pressures.length === 0
       ? []
       : [{ subject, next: subjectWanted(subject, wanted), pressures }];

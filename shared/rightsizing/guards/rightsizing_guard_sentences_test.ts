@@ -3,16 +3,16 @@ import {
   asks,
   autoPolicy,
   bareContainer,
-  type FactsChoice,
   LIMITS,
   MI,
   NOW_MS,
   recommendation,
   RECREATE,
-  rightsizingFacts,
+  rightsizingSnapshot,
   sized,
+  type SnapshotChoice,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
 import type { ValuesInForce } from "../workload_record.ts";
@@ -25,17 +25,17 @@ function sentences(name: string, rows: readonly SentenceRow[]): void {
 }
 
 /** A row: what the guard with this reason says, by default of 150 m and 96 Mi for 100 m of 200 m, 64 Mi of 128 Mi. */
-function row(code: string, choice: FactsChoice, sentence: string): SentenceRow {
+function row(code: string, choice: SnapshotChoice, sentence: string): SentenceRow {
   const [reason] = code.split(", ");
-  const facts = rightsizingFacts(choice);
+  const snapshot = rightsizingSnapshot(choice);
   const decision = code.endsWith("straggler")
-    ? decideWanted(facts, facts.inForce, { chain: STRAGGLER_CHAIN })
-    : decideRightsizing(facts);
+    ? decideWanted(snapshot, snapshot.inForce, { chain: STRAGGLER_CHAIN })
+    : decideRightsizing(snapshot);
   const all = decision.outcome === "hold" ? [...decision.clamps, decision] : decision.clamps;
   return [code, () => all.find((one) => one.reason === reason)?.message ?? "", sentence];
 }
 
-const { workload, pods } = rightsizingFacts();
+const { workload, pods } = rightsizingSnapshot();
 const onePod = pods.slice(0, 1);
 const ANY = { min: 0, max: Infinity, ratio: Infinity };
 const cpuInForce = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
@@ -124,7 +124,7 @@ const small = {
 const guaranteed = { containers: [sized([200, 128], [200, 128])] };
 
 /** A template with pod-level resources, and no pods. */
-function podLevel(requestCPU: number): FactsChoice {
+function podLevel(requestCPU: number): SnapshotChoice {
   const ofPod = { requests: { cpu: requestCPU }, limits: { cpu: 400 } };
   const template = { ...workload.template, podLevel: ofPod };
   return { workload: { ...workload, template }, pods: [] };
@@ -289,11 +289,11 @@ sentences("sentences of the guards about present values and methods", [
 /** A row: why new pods get other values than those in force. */
 function counted(
   code: string,
-  { strategy = LIMITS, ...choice }: FactsChoice,
+  { strategy = LIMITS, ...choice }: SnapshotChoice,
   [values, sentence]: readonly [Partial<ValuesInForce>, string],
 ): SentenceRow {
-  const facts = rightsizingFacts({ strategy, ...choice });
-  const { messages } = countingValues([{ container: "app", ...values }], facts);
+  const snapshot = rightsizingSnapshot({ strategy, ...choice });
+  const { messages } = countingValues([{ container: "app", ...values }], snapshot);
   return [code, () => messages.join("; "), sentence];
 }
 

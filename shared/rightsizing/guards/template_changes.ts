@@ -31,7 +31,7 @@ import {
 } from "../workload_record.ts";
 import { loweredTo } from "./memory_decrease.ts";
 import { methodFor, presentSubjects } from "./method.ts";
-import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingSnapshot } from "./rightsizing_snapshot.ts";
 
 /** How long the guards wait after a change by another field manager, ms: a day. */
 const COOLDOWN_MS = 86_400_000;
@@ -140,17 +140,17 @@ export function withUnrecorded(
  * workload that rightsizing has applied values to: a tool that applies manifests would undo it, which costs
  * two rollouts each time. Values that fit in place alone pass.
  */
-export function takenBack(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { nowMs, lastAppliedMs, remembered = [] } = facts;
+export function takenBack(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
+  const { nowMs, lastAppliedMs, remembered = [] } = snapshot;
   const changes = remembered.flatMap(({ cpuChanged, memoryChanged }) => [cpuChanged, memoryChanged])
     .filter((one) => one !== undefined).filter((one) => isRecent(one, nowMs));
   const last = lastOf(changes);
 
   if (last === undefined || lastAppliedMs === undefined) return undefined;
-  if (methodFor(facts, wanted) !== "Recreate") return undefined;
+  if (methodFor(snapshot, wanted) !== "Recreate") return undefined;
   return withoutPairs(wanted, "TakenBack", {
     against: (entry) =>
-      methodFor(facts, wantedOf([entry])) === "Recreate"
+      methodFor(snapshot, wantedOf([entry])) === "Recreate"
         ? `${changeText(last)}; it is left alone until ${timeText(last.atMs + COOLDOWN_MS)}`
         : undefined,
   });
@@ -161,10 +161,13 @@ export function takenBack(facts: RightsizingFacts, wanted: WantedResources): Gua
  * the recommendation comes from the usage of the former version, and a release that needs more must not
  * have less. A limit where there was none is a decrease. Raises pass, request and limit each by itself.
  */
-export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { nowMs, remembered = [] } = facts;
+export function recentlyEdited(
+  snapshot: RightsizingSnapshot,
+  wanted: WantedResources,
+): GuardVerdict {
+  const { nowMs, remembered = [] } = snapshot;
   if (remembered.length === 0) return undefined;
-  const subjects = presentSubjects(facts, methodFor(facts, wanted));
+  const subjects = presentSubjects(snapshot, methodFor(snapshot, wanted));
   return withoutPairs(wanted, "RecentlyEdited", {
     against(entry) {
       const { container, resource, pair: asked } = entry;

@@ -4,14 +4,14 @@ import {
   asks,
   assertDecisions,
   bareContainer,
-  type FactsChoice,
   LIMITS,
   MI,
   NOW_MS,
   RECREATE,
   sized,
+  type SnapshotChoice,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { ResourceName, Resources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import { defined } from "../../defined.ts";
@@ -166,7 +166,7 @@ const cpuChanged = (atMs: number, memoryMs?: number) => ({
 });
 
 /** Changed by another manager: the template has 100 m and 64 Mi of `app` since then. */
-function edited(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
+function edited(hoursAgo: number, choice: SnapshotChoice = {}): SnapshotChoice {
   const atMs = NOW_MS - hoursAgo * HOUR_MS;
   return { ...asks(150, 32), ...cpuChanged(atMs, atMs), ...choice };
 }

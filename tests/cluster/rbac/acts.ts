@@ -74,7 +74,7 @@ import {
   sampleDesired,
   samplePod,
 } from "../../contract/support/sample_objects.ts";
-import { rightsizingFacts } from "../../fixtures/rightsizing/rightsizing_facts.ts";
+import { rightsizingSnapshot } from "../../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { until } from "../scene/until.ts";
 
 /** Uses the right, in this namespace; what is not there may be an `ApiError`. */
@@ -282,7 +282,7 @@ function memoryActs(label: string): RoleActs {
 
 /** A template is read before it is changed; annotations are written unread. */
 function templateActs(kind: WorkloadKind): RoleActs {
-  const { workload } = rightsizingFacts();
+  const { workload } = rightsizingSnapshot();
   const subject = (namespace: string) => ({
     ...workload,
     kind,

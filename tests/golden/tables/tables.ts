@@ -22,7 +22,7 @@ import {
   type SplitInput,
   splitResult,
 } from "./placement/split_row.ts";
-import type { RightsizingInput } from "./rightsizing/rightsizing_facts_of.ts";
+import type { RightsizingInput } from "./rightsizing/rightsizing_snapshot_of.ts";
 import { rightsizingResult } from "./rightsizing/rightsizing_row.ts";
 
 const MARKET_IMPOSSIBLE = {

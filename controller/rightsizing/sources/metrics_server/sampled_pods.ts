@@ -10,7 +10,7 @@ import {
   ownContainers,
   type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import {
   policyFor,
   type PolicyInput,

@@ -8,7 +8,7 @@ import {
   autoPolicy,
   templateContainer,
   workloadPod,
-} from "../../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleWorkload } from "../../../../tests/fixtures/sample_workloads.ts";
 import { createSampledPods } from "./sampled_pods.ts";
 

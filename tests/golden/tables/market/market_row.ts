@@ -18,7 +18,7 @@ import {
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../../../controller/config.ts";
 import { decide, MANUAL_CHAIN } from "../../../../shared/resize/chain.ts";
-import type { ClaimFacts, PodFacts } from "../../../../shared/resize/inputs/resize_input.ts";
+import type { ClaimInput, PodInput } from "../../../../shared/resize/inputs/resize_input.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
 import { type PodResizer, resizePatch } from "../../../../shared/resize/patch.ts";
 import { isLive } from "../../../../shared/resize/scope.ts";
@@ -52,7 +52,7 @@ export interface RawRefusal {
  * has the facts that the controller keeps itself; a new one needs nothing here.
  */
 export interface MarketInput
-  extends Partial<Omit<ClaimFacts, keyof PodFacts | "allocation" | "maxStep">> {
+  extends Partial<Omit<ClaimInput, keyof PodInput | "allocation" | "maxStep">> {
   /** A person with `kubectl coalloc resize`; absent: the controller. */
   readonly by?: "person";
   readonly pod: RawPod;
@@ -141,8 +141,10 @@ function byPerson(input: MarketInput, snapshot: PodSnapshot): Decided<MarketResu
   const { hard = {}, used = {} } = input.quota ?? {};
   const left = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
   const quotaRoom = input.quota && { millicores: left };
-  const facts = { ...snapshot, quotaRoom };
-  const { changes, reason = null, by } = decide(MANUAL_CHAIN, facts, { limits: wantedOf(input) });
+  const decisionInput = { ...snapshot, quotaRoom };
+  const { changes, reason = null, by } = decide(MANUAL_CHAIN, decisionInput, {
+    limits: wantedOf(input),
+  });
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
   return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
 }
@@ -181,7 +183,7 @@ async function byController(
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },
     resizer,
-    takeTurn: () => input.turnInMs ?? 0,
+    askQueue: () => input.turnInMs ?? 0,
   });
   const { refusal, restoring } = enforcement;
   const decision = refusal === undefined ? enforcement.decision : refusalDecision(enforcement, {

@@ -92,7 +92,7 @@ function decided(input: MoveInput, { workload, spec, caches }: Placed): MoveResu
     signSinceMs: () => NOW_MS - 1000,
   });
   const misplaced = misplacedCount(pods, { ...moved, spec });
-  const facts: Omit<MoveDecisionInput, "pods"> = {
+  const decisionInput: Omit<MoveDecisionInput, "pods"> = {
     workload: moved,
     spec,
     nowMs: NOW_MS,
@@ -105,7 +105,7 @@ function decided(input: MoveInput, { workload, spec, caches }: Placed): MoveResu
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const decision = decideMove({ ...facts, pods }, PLACEMENT_DEFAULTS);
+  const decision = decideMove({ ...decisionInput, pods }, PLACEMENT_DEFAULTS);
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
   if ("move" in decision) {

@@ -70,7 +70,7 @@ export function splitResult(input: SplitInput): SplitResult {
   const next: string[] = [];
   let reservations = noReservations(pods);
   for (let made = spot + onDemand; made < replicas; made++) {
-    const facts: AdmissionInput = {
+    const decisionInput: AdmissionInput = {
       workload: { kind, replicas, ...(firstOrdinal === undefined ? {} : { firstOrdinal }) },
       spec,
       pods,
@@ -85,7 +85,7 @@ export function splitResult(input: SplitInput): SplitResult {
       dryRun: false,
       nowMs: NOW_MS,
     };
-    const admission = admitPod(reservations, facts);
+    const admission = admitPod(reservations, decisionInput);
     const { deletionCost } = admission;
     reservations = admission.reservations;
     next.push(deletionCost === undefined ? admission.class : `${admission.class} ${deletionCost}`);

@@ -17,7 +17,7 @@ import {
   type RightsizingDecision,
 } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { Decided } from "../market/market_row.ts";
-import { rightsizingFactsOf, type RightsizingInput } from "./rightsizing_facts_of.ts";
+import { type RightsizingInput, rightsizingSnapshotOf } from "./rightsizing_snapshot_of.ts";
 
 type ResourcesByName = Readonly<Record<string, ContainerResources["resources"]>>;
 
@@ -43,15 +43,15 @@ export interface RightsizingResult {
 export async function rightsizingResult(
   input: RightsizingInput,
 ): Promise<Decided<RightsizingResult>> {
-  const { facts, pods } = rightsizingFactsOf(input);
-  const first = decideRightsizing(facts);
-  const stragglers = retryResize(facts, first);
+  const { snapshot, pods } = rightsizingSnapshotOf(input);
+  const first = decideRightsizing(snapshot);
+  const stragglers = retryResize(snapshot, first);
   const decision = stragglers ?? first;
   const cuts = [...new Set([...first.clamps, ...decision.clamps].map(({ reason }) => reason))];
   const base = {
     ...(cuts.length === 0 ? {} : { cuts }),
     ...(stragglers === undefined ? {} : { stragglers: true as const }),
-    ...(input.inForce === undefined ? {} : { counted: rawOf(facts.inForce) }),
+    ...(input.inForce === undefined ? {} : { counted: rawOf(snapshot.inForce) }),
   };
   const by = [
     ...decidedBy(first, "rightsizing"),
@@ -64,7 +64,7 @@ export async function rightsizingResult(
   }
   const patch: Readonly<Record<string, unknown>>[] = [];
   const appliers = recordingAppliers(input, patch);
-  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers });
+  const { failure, inForce } = await applyDecision(snapshot, decision, { pods, appliers });
   return {
     result: {
       reason: null,
@@ -125,8 +125,8 @@ function inForceAfter(
 ): Pick<RightsizingResult, "inForce"> {
   if (inForce === undefined) return {};
   const sent = [...inForce].map(([name, one]) => containerResources({ name, ...one }));
-  const isSaid = JSON.stringify(first?.["containers"]) === JSON.stringify(sent);
-  return isSaid ? {} : { inForce: rawOf(inForce) };
+  const isReported = JSON.stringify(first?.["containers"]) === JSON.stringify(sent);
+  return isReported ? {} : { inForce: rawOf(inForce) };
 }
 
 function rawOf(values: ReadonlyMap<string, Resources>): ResourcesByName {

@@ -45,7 +45,7 @@ export interface LastDenial {
 export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;
 
 /** The facts of one workload under the policy that has won it. */
-export interface RightsizingFacts {
+export interface RightsizingSnapshot {
   /** Ms since 1970. */
   readonly nowMs: number;
   readonly policy: PolicySpec;
@@ -92,7 +92,7 @@ export interface RightsizingFacts {
 export type GuardVerdict = Verdict<RightsizingReason>;
 
 /** A check of rightsizing, which decides for a workload. */
-export type Guard = Check<RightsizingFacts, RightsizingReason>;
+export type Guard = Check<RightsizingSnapshot, RightsizingReason>;
 
 /** The workload as the guards take it; undefined where what it makes pods of can't be read. */
 export function rightsizedWorkload(

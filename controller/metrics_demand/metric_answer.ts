@@ -69,7 +69,7 @@ function faultOf(value: number): string | undefined {
  * A demand, which ends by itself: the cores of the pod, or the millicores of containers by name; why
  * there is none; or why the annotation can't count at all.
  */
-export type MetricFact =
+export type MetricAnswer =
   | {
     readonly demand: number | ReadonlyMap<string, number>;
     /** Its source, for messages. */
@@ -90,10 +90,10 @@ export function demandSource(query: string, cores: number): string {
 }
 
 /** Warnings for the pod's owner. */
-export function metricWarnings(fact: MetricFact | undefined): readonly string[] {
-  if (fact === undefined || "demand" in fact) return [];
-  if ("ignored" in fact) return [fact.ignored];
-  return fact.fault ? [fact.missing] : [];
+export function metricWarnings(answer: MetricAnswer | undefined): readonly string[] {
+  if (answer === undefined || "demand" in answer) return [];
+  if ("ignored" in answer) return [answer.ignored];
+  return answer.fault ? [answer.missing] : [];
 }
 
 /** A pod's cores over its containers by request, in whole millicores. */

@@ -51,7 +51,7 @@ export function boundCrowd(
 }
 
 /** Whether the pod's turn in the queue of its crowd has come; the pod leaves the others of bounds. */
-export function takeTurn(
+export function askQueue(
   writes: NodeWrites,
   { podKey, crowd }: { readonly podKey: string; readonly crowd: BoundCrowd | undefined },
 ): boolean {

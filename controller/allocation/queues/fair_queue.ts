@@ -13,7 +13,7 @@ import { createRateLimiter, type RateLimiter } from "../../../shared/control/rat
 export type Urgency = 0 | 1 | 2 | 3 | 4;
 
 /** A pod's request for a turn. */
-export interface TurnRequest {
+export interface QueuedResize {
   /** `namespace/podName`. */
   readonly podKey: string;
   /** @default {0} */
@@ -78,7 +78,7 @@ export class FairQueue {
   }
 
   /** Uses the pod's turn and returns true if it has come; otherwise the pod waits, and is woken. */
-  take({ podKey, urgency = 0, droppable = false }: TurnRequest): boolean {
+  take({ podKey, urgency = 0, droppable = false }: QueuedResize): boolean {
     if (this.#granted.delete(podKey)) return true;
     if (droppable && this.isBottleneck) {
       this.#leaveLine(podKey);

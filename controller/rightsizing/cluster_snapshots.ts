@@ -13,8 +13,8 @@ import { originalValues } from "../../shared/resize/original_limits.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
 import type {
   RightsizedWorkload,
-  RightsizingFacts,
-} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+  RightsizingSnapshot,
+} from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { largestNode, namespaceRules } from "../../shared/rightsizing/namespace_bounds.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { Corrections } from "../../shared/rightsizing/recommend.ts";
@@ -33,14 +33,14 @@ export type BoundCaches = Pick<
 
 /** Bounds of a workload's values, and a sentence for each object that can't be read. */
 export type WorkloadBounds = Pick<
-  RightsizingFacts,
+  RightsizingSnapshot,
   "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
 >;
 
 /** The bounds of the workload, for these pods of it and for new ones. */
 export function workloadBounds(
   caches: BoundCaches,
-  { workload, pods }: Pick<RightsizingFacts, "workload" | "pods">,
+  { workload, pods }: Pick<RightsizingSnapshot, "workload" | "pods">,
 ): WorkloadBounds {
   const { kind, metadata: { namespace, name }, template } = workload;
   const isFor = ({ target }: { readonly target: { kind: string; name: string } }): boolean =>
@@ -64,39 +64,39 @@ export function workloadBounds(
 }
 
 /** The caches that are read. */
-export type FactCaches = BoundCaches & Pick<Caches, "pods" | "allocations"> & {
+export type SnapshotCaches = BoundCaches & Pick<Caches, "pods" | "allocations"> & {
   readonly replicaSets: Informer<ReplicaSet>;
 };
 
 /** A workload with its pods, under the policy that has won it. */
-export type WorkloadCase = Pick<
-  RightsizingFacts,
+export type ReconciledWorkload = Pick<
+  RightsizingSnapshot,
   "workload" | "policy" | "nowMs" | "lastAppliedMs" | "pods"
 >;
 
 /** Facts that come from usage and records. */
-export type KnownFacts = Pick<
-  RightsizingFacts,
+export type KnownState = Pick<
+  RightsizingSnapshot,
   "recommendations" | "samples" | "memoryPeaks" | "inForce" | "remembered" | "denial"
 >;
 
 /** Sources of facts beside the caches. */
-export interface ClusterFactsParts {
-  readonly caches: FactCaches;
+export interface ClusterSnapshotsParts {
+  readonly caches: SnapshotCaches;
   readonly corrections: CorrectionMemory;
   readonly dryRun: () => boolean;
   /** The server's features for resizing. */
-  readonly served: () => Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
+  readonly served: () => Pick<RightsizingSnapshot, "resizeServed" | "lowersMemoryLimits">;
   readonly missingPermissions: (
     workload: RightsizedWorkload,
-  ) => RightsizingFacts["missingPermissions"];
+  ) => RightsizingSnapshot["missingPermissions"];
 }
 
 /** State of workloads and pods, as new as the caches. */
-export class ClusterFacts {
-  readonly #parts: ClusterFactsParts;
+export class ClusterSnapshots {
+  readonly #parts: ClusterSnapshotsParts;
 
-  constructor(parts: ClusterFactsParts) {
+  constructor(parts: ClusterSnapshotsParts) {
     this.#parts = parts;
   }
 
@@ -117,7 +117,7 @@ export class ClusterFacts {
 
   /** By container: OOM kills and throttling within the policy's window. */
   correctionsOf(
-    { workload, policy: { windowMs }, pods, nowMs, lastAppliedMs }: WorkloadCase,
+    { workload, policy: { windowMs }, pods, nowMs, lastAppliedMs }: ReconciledWorkload,
   ): ReadonlyMap<string, Corrections> {
     return this.#parts.corrections.observe(workloadKey(workload), {
       pods,
@@ -129,7 +129,7 @@ export class ClusterFacts {
   }
 
   /** The input of the guards: pods have the user's limits where the market has set others. */
-  factsOf(one: WorkloadCase, known: KnownFacts): RightsizingFacts {
+  snapshotOf(one: ReconciledWorkload, known: KnownState): RightsizingSnapshot {
     const { caches, dryRun, served, missingPermissions } = this.#parts;
     const { workload, pods } = one;
     const nodes = pods.flatMap(({ nodeName }) => caches.nodes.get(nodeName) ?? []);

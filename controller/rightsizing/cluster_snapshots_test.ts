@@ -17,10 +17,10 @@ import {
   autoPolicy,
   MI,
   NOW_MS,
-  rightsizingFacts,
+  rightsizingSnapshot,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   reconciledAs,
   recordOf,
@@ -28,7 +28,7 @@ import {
   workloadNamed,
 } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import { ClusterFacts } from "./cluster_facts.ts";
+import { ClusterSnapshots } from "./cluster_snapshots.ts";
 import { CorrectionMemory } from "./corrections.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
 import { createRightsizingMetrics, type EndedCycle } from "./metrics.ts";
@@ -45,7 +45,7 @@ const KNOWN = {
 
 const FORMER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9c", uid: "rs-former" };
 
-function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
+function snapshotWith({ pods = [], originalLimit, autoscalers = [] }: {
   readonly pods?: readonly Pod[];
   readonly originalLimit?: string;
   readonly autoscalers?: readonly HorizontalPodAutoscaler[];
@@ -60,7 +60,7 @@ function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
     ready: true,
     pressures: [],
   };
-  const cluster = new ClusterFacts({
+  const cluster = new ClusterSnapshots({
     caches: {
       pods: fixedCache(pods),
       replicaSets: fixedCache<ReplicaSet>([{
@@ -79,14 +79,14 @@ function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
     served: () => ({ resizeServed: true, lowersMemoryLimits: false }),
     missingPermissions: () => [],
   });
-  const { workload } = rightsizingFacts();
+  const { workload } = rightsizingSnapshot();
   const one = (windowMs?: number) => ({
     workload,
     policy: autoPolicy({}, windowMs === undefined ? {} : { windowMs }),
     nowMs: NOW_MS,
     pods: cluster.podsOf(workload).own,
   });
-  return { cluster, workload, one, facts: () => cluster.factsOf(one(), KNOWN) };
+  return { cluster, workload, one, snapshot: () => cluster.snapshotOf(one(), KNOWN) };
 }
 
 const web = workloadPod("web-1", [templateContainer()]);
@@ -101,7 +101,7 @@ pure("podsOf() separates the workload's own pods, without those that end", () =>
     { ...workloadPod("web-2", []), phase: "Succeeded" },
     { ...web, metadata: { ...web.metadata, name: "web-3", terminating: true } },
   ];
-  const { cluster, workload } = factsWith({ pods });
+  const { cluster, workload } = snapshotWith({ pods });
   const { own, others } = cluster.podsOf(workload);
   const namesOf = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
   assert.deepEqual([namesOf(own), namesOf(others)], [["web-1"], ["lonely", "web-former"]]);
@@ -109,27 +109,27 @@ pure("podsOf() separates the workload's own pods, without those that end", () =>
 
 pure("factsOf() has nodes, autoscalers, and a sentence for each unreadable object", () => {
   const autoscalers = [sampleHPA(), sampleHPA({ target: { kind: "Deployment", name: "db" } })];
-  const facts = factsWith({ pods: [web], autoscalers }).facts();
-  assert.deepEqual([...facts.nodes.keys()], ["node-1"]);
-  assert.equal(facts.largestNode?.allocatableCPU, 4000);
-  assert.deepEqual([facts.autoscalers.length, facts.verticalAutoscalers.length], [1, 1]);
-  assert.deepEqual(facts.unreadable, [
+  const snapshot = snapshotWith({ pods: [web], autoscalers }).snapshot();
+  assert.deepEqual([...snapshot.nodes.keys()], ["node-1"]);
+  assert.equal(snapshot.largestNode?.allocatableCPU, 4000);
+  assert.deepEqual([snapshot.autoscalers.length, snapshot.verticalAutoscalers.length], [1, 1]);
+  assert.deepEqual(snapshot.unreadable, [
     "LimitRange r: no number",
     "VerticalPodAutoscaler web-vpa: no target",
   ]);
-  const { dryRun, marketManages, lowersMemoryLimits } = facts;
+  const { dryRun, marketManages, lowersMemoryLimits } = snapshot;
   assert.deepEqual([dryRun, marketManages, lowersMemoryLimits], [true, false, false]);
 });
 
 pure("factsOf() has the user's original limit where the market has set another", () => {
-  const facts = factsWith({ pods: [web], originalLimit: "700m" }).facts();
-  assert.equal(facts.marketManages, true);
-  assert.deepEqual(facts.pods[0]?.containers[0]?.limits, { cpu: 700, memory: 128 * MI });
+  const snapshot = snapshotWith({ pods: [web], originalLimit: "700m" }).snapshot();
+  assert.equal(snapshot.marketManages, true);
+  assert.deepEqual(snapshot.pods[0]?.containers[0]?.limits, { cpu: 700, memory: 128 * MI });
 });
 
 pure("correctionsOf() has kills within the window, until the workload is deleted", () => {
   const pods = [workloadPod("web-1", [templateContainer({ oomKilledAtMs: NOW_MS - 1000 })])];
-  const { cluster, one } = factsWith({ pods });
+  const { cluster, one } = snapshotWith({ pods });
   const kills = (windowMs: number) => cluster.correctionsOf(one(windowMs)).get("app")?.oomKills;
   assert.equal(kills(1000), undefined);
   assert.deepEqual(kills(1001), [{ hadBytes: 128 * MI }]);

@@ -13,7 +13,7 @@ import {
 } from "../../../shared/api/reasons/reasons.ts";
 import { limitsWanted, marketSubject, netChange } from "../../../shared/resize/inputs/subject.ts";
 import { desiredLimits } from "../../../shared/resize/original_limits.ts";
-import type { FairQueue, TurnRequest } from "./fair_queue.ts";
+import type { FairQueue, QueuedResize } from "./fair_queue.ts";
 
 /** Why the market changes the limits; an agent of another version may have a reason that is unknown. */
 export function marketCause({ market }: Pick<PodAllocation["spec"], "market">): ChangeReason {
@@ -127,7 +127,7 @@ const SMALL_SHARE = 0.25;
  * Restores go first, then decreases that pay for raises, raises out of throttling, other raises, and at
  * last changes that no container waits for. Small decreases among these need not wait in a long queue.
  */
-export function turnFor(change: ResizeRequest): Pick<TurnRequest, "urgency" | "droppable"> {
+export function urgencyOf(change: ResizeRequest): Pick<QueuedResize, "urgency" | "droppable"> {
   const { restoring, reason, net, total } = change;
   if (restoring) return { urgency: 0 };
   if (isUnhurried(reason)) return { urgency: 4, droppable: net < 0 && -net < SMALL_SHARE * total };
@@ -136,12 +136,15 @@ export function turnFor(change: ResizeRequest): Pick<TurnRequest, "urgency" | "d
 }
 
 /** 0 when the pod's resize may be sent now, otherwise when to ask again at the latest, ms. */
-export function turnWaitMs(
-  { turns, decreases }: { readonly turns: FairQueue; readonly decreases: PendingDecreases },
+export function queueWaitMs(
+  { resizeQueue, decreases }: {
+    readonly resizeQueue: FairQueue;
+    readonly decreases: PendingDecreases;
+  },
   request: ResizeRequest & PlacedPod,
 ): number {
   const isRaise = request.net > 0 && !request.restoring;
   const unpaidMs = isRaise ? decreases.waitMs(request) : 0;
   if (unpaidMs > 0) return unpaidMs;
-  return turns.take({ podKey: request.podKey, ...turnFor(request) }) ? 0 : Infinity;
+  return resizeQueue.take({ podKey: request.podKey, ...urgencyOf(request) }) ? 0 : Infinity;
 }

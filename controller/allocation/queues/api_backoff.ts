@@ -41,7 +41,7 @@ const LOG_EVERY_MS = 60_000;
 
 /** Makes one without waits. */
 export function createAPIBackoff(
-  { turns, log }: { readonly turns: Pick<FairQueue, "holdUntil">; readonly log: Log },
+  { resizeQueue, log }: { readonly resizeQueue: Pick<FairQueue, "holdUntil">; readonly log: Log },
 ): APIBackoff {
   const { next, reset } = createBackoff({ minMs: REST_MS, maxMs: LONGEST_WAIT_MS });
   let reportedMs = -Infinity;
@@ -51,7 +51,9 @@ export function createAPIBackoff(
       const { retryAfterMs, status, message } = error;
       const waitMs = Math.min(next(podKey, error), restoring ? LONGEST_BRIEF_MS : Infinity);
       const lasts = ++memory.busyTimes >= LASTS_FROM;
-      if (retryAfterMs !== undefined || !lasts) turns.holdUntil(nowMs + (retryAfterMs ?? REST_MS));
+      if (retryAfterMs !== undefined || !lasts) {
+        resizeQueue.holdUntil(nowMs + (retryAfterMs ?? REST_MS));
+      }
       unreported++;
       if (nowMs - reportedMs >= LOG_EVERY_MS) {
         const fields = { pod: podKey, status, message, waitMs, unreported };

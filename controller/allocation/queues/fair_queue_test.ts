@@ -12,18 +12,18 @@ import {
 } from "../../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createAPIBackoff } from "./api_backoff.ts";
-import { FairQueue, type TurnRequest } from "./fair_queue.ts";
-import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
-import { createPendingDecreases, type ResizeRequest, turnFor } from "./resize_turns.ts";
+import { FairQueue, type QueuedResize } from "./fair_queue.ts";
+import { askQueue, boundCrowd, createNodeWrites } from "./node_writes.ts";
+import { createPendingDecreases, type ResizeRequest, urgencyOf } from "./resize_queue.ts";
 
-const pods = (namespace: string, count: number, urgency: TurnRequest["urgency"] = 2) =>
+const pods = (namespace: string, count: number, urgency: QueuedResize["urgency"] = 2) =>
   Array.from({ length: count }, (_, index) => ({ podKey: `${namespace}/p${index}`, urgency }));
 
 /** A queue with pods that ask once, and again when they are woken. */
 function stage(perSecond: number) {
   const clock = createVirtualClock({ wallStart: 0 });
   const { signal } = new AbortController();
-  const requests = new Map<string, TurnRequest>();
+  const requests = new Map<string, QueuedResize>();
   const served: (readonly [podKey: string, atMs: number])[] = [];
   let asked = 0;
   const ask = (podKey: string): void => {
@@ -36,7 +36,7 @@ function stage(perSecond: number) {
   return {
     ...{ clock, queue, requests, served },
     asked: () => asked,
-    add(...added: readonly TurnRequest[]): void {
+    add(...added: readonly QueuedResize[]): void {
       for (const request of added) requests.set(request.podKey, request);
       for (const { podKey } of added) ask(podKey);
     },
@@ -56,7 +56,7 @@ pure("take() keeps to the rate, in the order of arrival", async () => {
 pure(
   "take() serves the more urgent first, namespaces in turn, the oldest of each first",
   async () => {
-    const rows: readonly (readonly [readonly TurnRequest[], order: string])[] = [
+    const rows: readonly (readonly [readonly QueuedResize[], order: string])[] = [
       // The first one asks when no other is there.
       [
         [
@@ -157,7 +157,7 @@ pure("takeTurn() makes no pod wait for another crowd, and leaves queues that it 
   const { signal } = new AbortController();
   const writes = createNodeWrites({ perSecond: 1, clock, wake: () => {}, signal });
   const turn = (podKey: string, crowd?: "failed" | "leaving"): boolean =>
-    takeTurn(writes, { podKey, crowd });
+    askQueue(writes, { podKey, crowd });
   for (const { podKey } of pods("zone", 100)) turn(podKey, "failed");
   assert.deepEqual([turn("a/p", "failed"), writes.failed.waiting], [false, 100]);
   assert.deepEqual([turn("a/p", "leaving"), writes.failed.waiting], [true, 99]);
@@ -238,10 +238,10 @@ pure("turnFor() puts restores first, and drops small decreases only", () => {
   ];
   for (const [reason, net, urgency, droppable] of table) {
     const turn = droppable === undefined ? { urgency } : { urgency, droppable };
-    assert.deepEqual(turnFor({ restoring: false, reason, net, total: 1000 }), turn, reason);
+    assert.deepEqual(urgencyOf({ restoring: false, reason, net, total: 1000 }), turn, reason);
   }
   for (const [reason, net] of [["OptedOut", -500], ["AgentSilent", 500]] as const) {
-    assert.deepEqual(turnFor({ restoring: true, reason, net, total: 1000 }), { urgency: 0 });
+    assert.deepEqual(urgencyOf({ restoring: true, reason, net, total: 1000 }), { urgency: 0 });
   }
 });
 
@@ -252,7 +252,7 @@ function backoffStage() {
   const holds: number[] = [];
   const reported: unknown[] = [];
   const { note, reset } = createAPIBackoff({
-    turns: { holdUntil: (untilMs) => void holds.push(untilMs) },
+    resizeQueue: { holdUntil: (untilMs) => void holds.push(untilMs) },
     log: { ...silentLog, warn: (_message, fields) => void reported.push(fields) },
   });
   const memories = new Map<string, { busyTimes: number }>();

@@ -14,8 +14,8 @@ import { countingValues } from "../../../../shared/rightsizing/guards/counting_v
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
-  type RightsizingFacts,
-} from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
+  type RightsizingSnapshot,
+} from "../../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import { byResource } from "../../../../shared/resize/inputs/resources.ts";
 import { largestNode, namespaceRules } from "../../../../shared/rightsizing/namespace_bounds.ts";
 import { type PolicySpec, readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
@@ -102,13 +102,13 @@ export interface RightsizingInput {
 }
 
 /** The facts, and the pods as they are: with the market's limits, where it sets some. */
-export interface DrawnFacts {
-  readonly facts: RightsizingFacts;
+export interface DrawnSnapshot {
+  readonly snapshot: RightsizingSnapshot;
   readonly pods: ReadonlyMap<string, Pod>;
 }
 
 /** Reads the objects as the controller does. */
-export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
+export function rightsizingSnapshotOf(input: RightsizingInput): DrawnSnapshot {
   const workload = workloadOf(input);
   const policy = policyOf(input);
   const pods = podsOf(input, {});
@@ -125,7 +125,7 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
   const largest = largestNode([node]);
   const names = workload.template.containers.map(({ name }) => name);
   const { appliedMinutesAgo, missingPermissionFor, denied } = input;
-  const uncounted: RightsizingFacts = {
+  const uncounted: RightsizingSnapshot = {
     ...rules,
     unreadable: [...rules.unreadable, ...(input.hpaOn === "unreadable" ? [UNREADABLE] : [])],
     nowMs: NOW_MS,
@@ -164,7 +164,7 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
   };
   const current = podsOf(input, input.marketLimits ?? {});
   return {
-    facts: { ...uncounted, inForce: inForceOf(input, uncounted) },
+    snapshot: { ...uncounted, inForce: inForceOf(input, uncounted) },
     pods: new Map(current.map((pod) => [pod.metadata.uid, pod])),
   };
 }
@@ -259,7 +259,7 @@ const UNREADABLE = 'Cannot read an object of the API: metrics is "\\"none\\""';
 
 function vpasOf(
   { vpaMode, vpaResources }: RightsizingInput,
-): RightsizingFacts["verticalAutoscalers"] {
+): RightsizingSnapshot["verticalAutoscalers"] {
   const containerPolicies = [{ containerName: "*", controlledResources: vpaResources }];
   const policy = vpaResources === undefined ? {} : { resourcePolicy: { containerPolicies } };
   return given(vpaMode, (updateMode) => vpaOf("Deployment", { updateMode, ...policy }));
@@ -284,22 +284,22 @@ function recommendationsOf(recommended: RawResourcesByName): readonly ContainerR
 
 function inForceOf(
   { inForce = {}, isEditedSince }: RightsizingInput,
-  facts: RightsizingFacts,
+  snapshot: RightsizingSnapshot,
 ): ReadonlyMap<string, Resources> {
-  const { containers } = facts.workload.template;
+  const { containers } = snapshot.workload.template;
   const adoptedOn = containers.map((one) =>
     isEditedSince === true
       ? { ...one, requests: { ...one.requests, cpu: (one.requests.cpu ?? 0) + 1 } }
       : one
   );
   const values = Object.entries(inForce).map(([name, raw]) => [name, parseResources(raw)] as const);
-  return countingValues(valuesInForce(new Map(values), adoptedOn), facts).values;
+  return countingValues(valuesInForce(new Map(values), adoptedOn), snapshot).values;
 }
 
 function rememberedOf(
   { changedHoursAgo }: RightsizingInput,
   { template }: RightsizedWorkload,
-): Pick<RightsizingFacts, "remembered"> {
+): Pick<RightsizingSnapshot, "remembered"> {
   if (changedHoursAgo === undefined) return {};
   const { cpu: cpuChanged, memory: memoryChanged } = byResource((resource) => {
     const hours = changedHoursAgo[resource];
