@@ -28,7 +28,7 @@ export const CHECKS: readonly Check[] = [
 /** There is no error, but not all could be looked at. */
 const UNCHECKED = 3;
 
-const LOOKS: Readonly<Record<Severity, Paint>> = { error: "red", warning: "yellow", info: "dim" };
+const STYLES: Readonly<Record<Severity, Paint>> = { error: "red", warning: "yellow", info: "dim" };
 
 /** The command without its action and the flags that all commands have. */
 export function doctorArguments(): Command {
@@ -61,7 +61,7 @@ function textOf(
   style: CommandContext["style"],
 ): string {
   const lines = findings.flatMap(({ severity, code, object, seen, remedy }) => [
-    `${paint(severity.padEnd(7), LOOKS[severity], style)}  ${
+    `${paint(severity.padEnd(7), STYLES[severity], style)}  ${
       paint(code, "bold", style)
     }  ${object}`,
     `         ${seen}`,

@@ -56,7 +56,7 @@ interface Agent {
  * renewals. A silent agent stays silent until it renews its lease, even if the controller loses its
  * caches or other agents fail too. Times of views may not run backward.
  */
-export function createSilentAgents(): { look(view: AgentsView): AgentsVerdict } {
+export function createSilentAgents(): { check(view: AgentsView): AgentsVerdict } {
   let known: ReadonlyMap<string, Agent> = new Map();
   let inStep = false;
 
@@ -74,7 +74,7 @@ export function createSilentAgents(): { look(view: AgentsView): AgentsVerdict } 
     new Set([...known].flatMap(([node, { silent }]) => silent ? [node] : []));
 
   return {
-    look({ nowMs, silentAfterMs, synced, leases, managedNodes, isReady }) {
+    check({ nowMs, silentAfterMs, synced, leases, managedNodes, isReady }) {
       if (!synced) {
         inStep = false;
         return { silent: silentNodes(), overdue: 0, agents: 0 };
@@ -115,7 +115,7 @@ export interface AgentWatch {
 /** Longest interval of checks, ms: an outage shorter than this is small against the time of silence. */
 const LONGEST_CHECK_MS = 10_000;
 /** Checks in a time of silence, at least: silence is found late by at most the inverse of this. */
-const LOOKS = 10;
+const CHECKS = 10;
 
 /** Makes a watch that has not checked yet. */
 export function createAgentWatch(
@@ -132,10 +132,10 @@ export function createAgentWatch(
   const agents = createSilentAgents();
   let silent: ReadonlySet<string> = new Set();
 
-  function look(): void {
+  function check(): void {
     const managedNodes = new Set<string>();
     for (const { spec } of caches.allocations.all()) managedNodes.add(spec.nodeName);
-    const verdict = agents.look({
+    const verdict = agents.check({
       nowMs: clock.monotonic(),
       silentAfterMs: config.agentSilentAfterMs,
       synced: caches.leases.synced,
@@ -153,8 +153,8 @@ export function createAgentWatch(
     isSilent: (nodeName) => silent.has(nodeName),
     async run(signal) {
       while (!signal.aborted) {
-        look();
-        await clock.sleep(Math.min(LONGEST_CHECK_MS, config.agentSilentAfterMs / LOOKS), signal);
+        check();
+        await clock.sleep(Math.min(LONGEST_CHECK_MS, config.agentSilentAfterMs / CHECKS), signal);
       }
     },
   };

@@ -39,13 +39,13 @@ function view(nowMs: number, change: Partial<AgentsView> = {}): AgentsView {
 }
 
 /** A look: the time, what is changed in the view, and the nodes that are silent then. */
-type Look = readonly [nowMs: number, Partial<AgentsView>, ...silent: string[]];
+type Check = readonly [nowMs: number, Partial<AgentsView>, ...silent: string[]];
 
-function looks(name: string, ...rows: readonly Look[]): void {
+function looks(name: string, ...rows: readonly Check[]): void {
   pure(name, () => {
     const agents = createSilentAgents();
     for (const [nowMs, change, ...silent] of rows) {
-      assert.deepEqual([...agents.look(view(nowMs, change)).silent], silent, `${nowMs}`);
+      assert.deepEqual([...agents.check(view(nowMs, change)).silent], silent, `${nowMs}`);
     }
   });
 }
@@ -59,32 +59,32 @@ const down = { isReady: () => false };
 const managed = { managedNodes: ["a"] };
 
 looks(
-  "look() calls an agent silent 5 min after the last renewal",
+  "check() calls an agent silent 5 min after the last renewal",
   ...[[1000, stuck], [1000 + SILENCE_MS - 1, stuck], [1000 + SILENCE_MS, stuck, "a"]] as const,
   [2000 + SILENCE_MS, leases(["a", 8])],
 );
 
 looks(
-  "look() goes by its own clock, not by the lease's",
+  "check() goes by its own clock, not by the lease's",
   [0, leases(["a", 9e12])],
   [SILENCE_MS, leases(["a", -9e12])],
   [2 * SILENCE_MS, leases(["a", 5])],
 );
 
 looks(
-  "look() begins anew after a time without leases in sync",
+  "check() begins anew after a time without leases in sync",
   ...[[0, stuck], [SILENCE_MS, { ...stuck, ...unsynced }], [SILENCE_MS + 1, stuck]] as const,
   ...[[2 * SILENCE_MS, stuck], [2 * SILENCE_MS + 1, stuck, "a"]] as const,
 );
 
 looks(
-  "look() expects an agent where it saw managed pods",
+  "check() expects an agent where it saw managed pods",
   ...[[0, {}], [100, managed], [SILENCE_MS, managed], [SILENCE_MS + 100, managed, "a"]] as const,
 );
 
 const two = leases(["a", 7], ["b", 2]);
 looks(
-  "look() keeps an agent silent until it renews its lease",
+  "check() keeps an agent silent until it renews its lease",
   ...[[0, leases(["a", 7], ["b", 1])], [SILENCE_MS, two, "a"]] as const,
   ...[[SILENCE_MS + 1, { ...two, ...unsynced }, "a"], [SILENCE_MS + 2, two, "a"]] as const,
   // Another agent dies: two of two are too many, for the second one.
@@ -95,22 +95,22 @@ looks(
   ...[[2 * SILENCE_MS + 5, two, "a"], [2 * SILENCE_MS + 6, leases(["a", 8], ["b", 3])]] as const,
 );
 
-pure("look() expects nothing of a node that is not Ready, nor of another's lease", () => {
+pure("check() expects nothing of a node that is not Ready, nor of another's lease", () => {
   const agents = createSilentAgents();
   const { metadata } = lease("a", 1);
   const leader = { ...lease("a", 1), metadata: { ...metadata, name: "mbcas-controller" } };
   const change = { leases: [lease("a", 1), leader], ...down };
-  agents.look(view(0, change));
+  agents.check(view(0, change));
   const nothing = { silent: new Set(), overdue: 0, agents: 0 };
-  assert.deepEqual(agents.look(view(SILENCE_MS, change)), nothing);
-  assert.deepEqual(agents.look(view(SILENCE_MS, { ...change, ...unsynced })), nothing);
+  assert.deepEqual(agents.check(view(SILENCE_MS, change)), nothing);
+  assert.deepEqual(agents.check(view(SILENCE_MS, { ...change, ...unsynced })), nothing);
 });
 
-pure("look() finds an agent silent beside one with a node that is not Ready", () => {
+pure("check() finds an agent silent beside one with a node that is not Ready", () => {
   const agents = createSilentAgents();
   const look = (nowMs: number, renewals: readonly number[], down?: string) => {
     const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));
-    return agents.look(view(nowMs, { leases, isReady: (name) => name !== down }));
+    return agents.check(view(nowMs, { leases, isReady: (name) => name !== down }));
   };
   look(0, [1, 1, 1]);
   const first = { silent: new Set(["n0"]), overdue: 1, agents: 3 };
@@ -122,7 +122,7 @@ pure("look() finds an agent silent beside one with a node that is not Ready", ()
   assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
 });
 
-pure("look() finds no agent silent while more than one and more than 10 % are overdue", () => {
+pure("check() finds no agent silent while more than one and more than 10 % are overdue", () => {
   const silentOf = (count: number, overdue: number): number => {
     const agents = createSilentAgents();
     const leases = (renewTimeMs: number) =>
@@ -130,8 +130,8 @@ pure("look() finds no agent silent while more than one and more than 10 % are ov
         { length: count },
         (_, index) => lease(`n${index}`, index < overdue ? 0 : renewTimeMs),
       );
-    agents.look(view(0, { leases: leases(0) }));
-    const verdict = agents.look(view(SILENCE_MS, { leases: leases(1) }));
+    agents.check(view(0, { leases: leases(0) }));
+    const verdict = agents.check(view(SILENCE_MS, { leases: leases(1) }));
     assert.equal(verdict.overdue, overdue);
     assert.equal(verdict.agents, count);
     return verdict.silent.size;
