@@ -1,113 +1,23 @@
-import type { KubeletState, PartName, Snapshot, SnapshotParts } from "../kube/snapshot.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import { VERSION } from "../../../shared/version.ts";
-import {
-  sampleAllocation,
-  sampleContainer,
-  sampleGuaranteed,
-  sampleNode,
-  samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
-import { sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import assert from "node:assert/strict";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { sampleGuaranteed } from "../../../tests/contract/support/sample_objects.ts";
 import type { NetworkPolicy, PolicyRule } from "../kube/network_policies.ts";
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import {
+  BUNDLE,
+  HEALTHY,
+  NOW,
+  renewedLease,
+  snapshotOf,
+  webPod,
+} from "../../../tests/fixtures/cli/healthy_snapshot.ts";
 import { reportsOf, shopRecords } from "../../../tests/fixtures/cli/advised_shop.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import { diagnose } from "./check.ts";
 import { CHECKS } from "./doctor_command.ts";
-import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
-
-/** The API server's clock. */
-const NOW = Date.UTC(2026, 0, 1);
-const CONTROLLER_ADDRESS = { address: "192.168.0.1", port: 6443 };
-const DNS_ADDRESS = "10.0.0.10";
-
-/** A running pod of Deployment `web`. */
-function webPod(change: Partial<PodContainer> = {}): Pod {
-  const pod = samplePod("web-5d9c7f6b8-x", { containers: [{ ...sampleContainer(), ...change }] });
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9c7f6b8", uid: "rs" };
-  const labels = { "pod-template-hash": "5d9c7f6b8" };
-  return { ...pod, phase: "Running", metadata: { ...pod.metadata, uid: "web", labels, owner } };
-}
-
-function labelsOf(name: string): Readonly<Record<string, string>> {
-  return { "app.kubernetes.io/name": name, "app.kubernetes.io/version": VERSION };
-}
-
-/** A Lease that was renewed ten seconds ago. */
-function renewedLease(name: string, skewMs = 0): SnapshotParts["leases"][number] {
-  const writtenAtMs = NOW - 10_000;
-  return {
-    metadata: { name, namespace: "mbcas-system", uid: "", resourceVersion: "" },
-    holder: "controller-1",
-    durationSeconds: 15,
-    acquireTimeMs: undefined,
-    renewTimeMs: writtenAtMs + skewMs,
-    writtenAtMs,
-    transitions: 0,
-  };
-}
-
-/** A bundle that has signed what the webhook serves. */
-const BUNDLE = {
-  webhook: "pods.mbcas.io",
-  certificates: [{ notAfterMs: NOW + 90 * 86_400_000 }],
-  signs: true,
-};
-
-/** Nothing of this is a finding. */
-const HEALTHY: SnapshotParts = {
-  server: { version: "v1.36.3", atMs: NOW },
-  nodes: [{ ...sampleNode("node-1"), kubeletVersion: "v1.36.3" }],
-  kubelets: [{
-    node: "node-1",
-    cgroupVersion: 2,
-    cgroupDriver: "systemd",
-    cpuManagerPolicy: "none",
-    cpuCFSQuota: true,
-    clusterDNS: [DNS_ADDRESS],
-  }],
-  pods: [webPod()],
-  namespaces: [{
-    metadata: { name: "shop", uid: "", resourceVersion: "", labels: {}, annotations: {} },
-  }],
-  allocations: [sampleAllocation(webPod())],
-  reports: [],
-  verticalAutoscalers: [],
-  autoscalers: [],
-  settings: "",
-  programs: (["mbcas-controller", "mbcas-agent"] as const).map((name) => ({
-    name,
-    wanted: 1,
-    ready: 1,
-    podLabels: labelsOf(name),
-  })),
-  unready: [],
-  leases: ["mbcas-controller", "mbcas-agent-node-1"].map((name) => renewedLease(name)),
-  agents: [{ node: "node-1", pod: "mbcas-agent-x", view: sampleNodeView([]) }],
-  controllerMetrics: [new Map([["mbcas_settings_valid", 1], ["mbcas_resize_rate_bottleneck", 0]])],
-  policies: [],
-  apiAddresses: [CONTROLLER_ADDRESS],
-  dns: { addresses: [DNS_ADDRESS], ready: 2 },
-  definitions: [{ name: "podallocations.allocation.mbcas.io", exists: true, version: VERSION }],
-  unknownFields: [],
-  webhook: { bundles: [BUNDLE], serving: { notAfterMs: NOW + 30 * 86_400_000 } },
-  priorityLevels: [{ name: "workload-low", dispatched: 1000, rejected: 0, timedOut: 0 }],
-};
-
-/** The healthy snapshot with these parts in place of its own, and without those that can't be read. */
-function snapshotOf(
-  change: Partial<SnapshotParts> = {},
-  unread: Partial<Record<PartName, string>> = {},
-): Snapshot {
-  const parts = Object.entries({ ...HEALTHY, ...change }).map(([name, value]) => {
-    const why = unread[name as PartName];
-    return [name, why === undefined ? { value } : { unread: why }];
-  });
-  return Object.fromEntries(parts) as Snapshot;
-}
+import type { KubeletState, PartName, SnapshotParts } from "../kube/snapshot.ts";
 
 const { programs: [controller, agent], nodes: [node], kubelets: [kubelet] } = HEALTHY;
 assert(controller && agent && node && kubelet);
@@ -323,65 +233,4 @@ sceneTest("doctor ends with 0 without errors, 1 with one, 3 for a check undone",
   assert.deepEqual([first.code, first.severity], ["DefinitionOutdated", "error"]);
   scene.snapshot = undefined;
   assert.equal((await scene.ran("doctor"))[0], 1);
-});
-
-sceneTest("sentences of doctor", async (scene) => {
-  const doctor = (...args: Parameters<typeof snapshotOf>) => () => {
-    scene.snapshot = snapshotOf(...args);
-    return scene.said("doctor")();
-  };
-  const rejecting = {
-    ...{ name: "workload-low", dispatched: 9, rejected: 2, timedOut: 1 },
-    recent: { refused: 1, seconds: 3 },
-  };
-  const hidden = ["node-1", "node-2"].map((node) => ({
-    ...{ node, clusterDNS: [] },
-    missingRight: "the right to get nodes/proxy is missing",
-  }));
-  const kubelet = { node: "node-1", cpuManagerPolicy: "static", clusterDNS: [] };
-  await assertSentences([
-    ["healthy", doctor(), "Checks: 20; errors: 0, warnings: 0, infos: 0\n"],
-    [
-      "nothing in the namespace",
-      doctor({ programs: HEALTHY.programs.slice(0, 1) }),
-      `\
-error    NotInstalled  DaemonSet mbcas-system/mbcas-agent
-         it does not exist
-         → install the product: docs/install.md; where it is in another namespace, set COALLOC_SYSTEM_NAMESPACE to that
-
-Checks: 20; errors: 1, warnings: 0, infos: 0
-`,
-    ],
-    [
-      "findings",
-      doctor({ kubelets: [kubelet], leases: HEALTHY.leases.slice(0, 1) }, {
-        policies: "the right to list networkpolicies.networking.k8s.io is missing",
-      }),
-      `\
-error    AgentSilent  Node node-1
-         no agent has a Lease for it
-         → look at the node's agent: kubectl get pods -n mbcas-system -o wide -l app.kubernetes.io/name=mbcas-agent
-warning  StaticCPUManager  Node node-1
-         cpuManagerPolicy is static: Guaranteed pods with whole CPUs can't be resized
-         → keep such pods out of the market, which is the default, and out of rightsizing
-unknown  NetworkPolicies: the right to list networkpolicies.networking.k8s.io is missing
-
-Checks: 19; errors: 1, warnings: 1, infos: 0, could not look: 1
-`,
-    ],
-    [
-      "rejections and kubelets that are not to be asked",
-      doctor({ priorityLevels: [rejecting], kubelets: hidden }),
-      `\
-warning  KubeletSettingsHidden  Node node-1 and 1 more
-         the right to get nodes/proxy is missing: version and driver of cgroups, cpuCFSQuota, the CPU manager's policy and clusterDNS were not looked at
-         → let an administrator run doctor, or grant that right in a ClusterRole
-warning  APIRequestsRejected  PriorityLevelConfiguration workload-low
-         since the server's start 2 requests rejected and 1 timed out, 1 of them in the last 3 s, of 9 dispatched
-         → give the service accounts of mbcas-system a FlowSchema and priority level of their own
-
-Checks: 20; errors: 0, warnings: 2, infos: 0
-`,
-    ],
-  ]);
 });
