@@ -58,6 +58,7 @@ const byHand = (fields: Fields): string => decisionText(decideClaim(fields, MANU
 const restore = (fields: Fields): string => decisionText(decideClaim(fields, RESTORE_CHAIN));
 
 const METADATA = enforcedPod().metadata;
+
 pure("decide() says when to look again", () => {
   const after = (fields: Fields) => decideClaim(fields).retryAfterMs;
   assert.deepEqual([after({ backOffMs: 1500 }), after({ restMs: 300 })], [1500, 300]);
@@ -163,6 +164,24 @@ pure("decide() holds for pods that can never be resized from each source, except
   const rules = new Set(RESIZABLE.flatMap(([, rule]) => rule ?? []));
   assert.deepEqual([...rules], PLATFORM_RULES.map(([reason]) => reason));
 });
+
+const CLAMPED = "OutsideBounds";
+/** Decided where the pod has the wanted limits, and the kubelet reports them. */
+const THERE = "AlreadyThere Applied";
+
+table("decide() clamps what the agent wants into the published bounds", [
+  [{ ...bounded({}), ...wants(250) }, "app 250"],
+  [{ ...bounded({}), ...wants(90) }, `app 100; ${CLAMPED}`],
+  [{ ...bounded({}), ...wants(500) }, `app 400; ${CLAMPED}`],
+  [{ claims: [marketClaim(400, "unknown")] }, CLAMPED],
+  [{ ...bounded({ held: "lower" }), ...wants(150) }, THERE],
+  [{ ...bounded({ held: "lower" }), ...wants(500) }, `app 400; ${CLAMPED}`],
+  // The hold takes precedence over a ceiling that has come down, not over a floor that has come up.
+  [{ ...bounded({ held: "lower", ceiling: 150 }), ...wants(190) }, THERE],
+  [{ ...bounded({ held: "lower", floor: 240 }), ...wants(210) }, `app 240; ${CLAMPED}`],
+  [{ ...bounded({ held: "both", floor: 240 }), ...wants(50) }, THERE],
+  [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
+]);
 
 pure("decide() never clamps what an agent of ours may clear, held or not", () => {
   const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
