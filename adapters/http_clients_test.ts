@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { counter, gauge, histogram } from "../shared/metrics/metric.ts";
-import { cgroupTreeContract } from "../tests/contract/cgroup_tree_contract.ts";
+import { cgroupTreeContract } from "../tests/contract/clock_and_cgroup_contracts.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { VERSION } from "../shared/version.ts";
@@ -10,6 +10,7 @@ import { boundedFetch } from "./bounded_fetch.ts";
 import { type CgroupTreeOptions, type OpenCgroupTree, openCgroupTree } from "./cgroup_files.ts";
 import { createHTTPLogin, createTokenReader, type HTTPLogin } from "./http_login.ts";
 import { registerMetrics, registerScraped, type Series } from "./registered_metrics.ts";
+import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 
 const NEVER = new AbortController().signal;
 const clock = createVirtualClock({ wallStart: 0 });
@@ -259,4 +260,9 @@ pure("registerScraped() serves the series of the moment, or none", async () => {
   assert.deepEqual(await values(), ['pods{phase="a"} 2', 'pods{phase="b"} 1', "size 1"]);
   series = [];
   assert.deepEqual(await values(), []);
+});
+
+cgroupTreeContract("createMemoryTree()", () => {
+  const tree = createMemoryTree();
+  return { tree, write: tree.write, remove: tree.remove, [Symbol.dispose]: () => {} };
 });

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { numberKind } from "../shared/config/kinds.ts";
 import { DRY_RUN_SETTING, PROGRAM_SETTINGS } from "../shared/config/schema.ts";
 import { setting } from "../shared/config/setting.ts";
-import { clockContract } from "../tests/contract/clock_contract.ts";
+import { clockContract } from "../tests/contract/clock_and_cgroup_contracts.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { createJSONLog, type JSONLogOptions } from "./json_log.ts";

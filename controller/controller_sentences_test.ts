@@ -8,6 +8,22 @@ import { createLiveSettings } from "./live_settings.ts";
 import { CONTROLLER_SETTINGS } from "./settings.ts";
 import { startCheck } from "./start_check.ts";
 import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
+import { pure } from "../tests/fixtures/pure.ts";
+import { samplePod } from "../tests/contract/support/sample_objects.ts";
+import { type DemandReading, demandReading, demandSource } from "./metrics_demand/metric_answer.ts";
+import { metricQuestion } from "./metrics_demand/metric_question.ts";
+import { DEMAND_QUERY } from "../shared/api/market_keys.ts";
+import { createMetricReports, type MetricReports } from "./metrics_demand/metric_watch.ts";
+import { refusalOf } from "../shared/config/kinds.ts";
+import { queryTableKind, readQueryTemplate } from "./metrics_demand/query_template.ts";
+import { placedPod } from "../tests/fixtures/placement/placed_pods.ts";
+import { readStatus } from "../shared/placement/status.ts";
+import { manualCaches } from "../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_DEFAULTS } from "../tests/fixtures/placement/placement_defaults.ts";
+import { createWebhookView } from "./placement/caches.ts";
+import type { PlacementResult } from "./placement/reconcile.ts";
+import { createPlacementWarner } from "./placement/mutators.ts";
+import { createPlacementReporter } from "./placement/reporter.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -86,4 +102,202 @@ Deno.test({
         "controller and lacks spec.a: apply manifests/crds of its version",
       ],
     ]),
+});
+
+function template(text: string): string {
+  const read = readQueryTemplate(text);
+  return "fault" in read ? read.fault : "";
+}
+
+pure("sentences of metrics.queries", () =>
+  assertSentences([
+    ["empty", () => template(" "), "is empty"],
+    ["length", () => template("x".repeat(4097)), "has 4097 characters, at most 4096 are allowed"],
+    [
+      "variable",
+      () => template('up{pod="$pods"}'),
+      "has the unknown variable $pods; known are $namespace, $workload, $pod",
+    ],
+    ["variable of another language", () => template('up{a="${pod}"}'), "has ${pod}, expected $pod"],
+    [
+      "unknown variable of another language",
+      () => template('up{a="${cluster}"}'),
+      "has ${cluster}, which is not a variable; known are $namespace, $workload, $pod",
+    ],
+    ["quotes", () => template("$pod"), "has $pod outside of quotes"],
+    ["open string", () => template('up{a="x'), 'has no end of the string that " begins'],
+    [
+      "names",
+      () => refusalOf(queryTableKind, '{"Web": "up", "jobs": ""}') ?? "",
+      '"Web" is not the name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
+    ],
+  ]));
+
+function annotation(name: string, text: string, server: string | null = "http://s"): string {
+  const pod = samplePod("web`");
+  const annotated = { ...pod.metadata, annotations: { [DEMAND_QUERY]: name } };
+  const read = readQueryTemplate(text);
+  const queries = new Map("parts" in read ? [["jobs", read]] : []);
+  const question = metricQuestion({ ...pod, metadata: annotated }, { server, queries });
+  return question !== undefined && "fault" in question ? question.fault : "";
+}
+
+function answer(...values: readonly number[]): string {
+  const samples = values.map((value) => ({ value, atMs: 0 }));
+  const reading = demandReading({ samples }, { nowMs: 60_000, lifeMs: 60_000 });
+  return "message" in reading ? reading.message : "";
+}
+
+pure("sentences of pods with a metric", () =>
+  assertSentences([
+    [
+      "query",
+      () => annotation("job", "up"),
+      'mbcas.io/demand-query: "job" is not a query of metrics.queries; did you mean jobs?',
+    ],
+    [
+      "prometheusURL",
+      () => annotation("jobs", "up", null),
+      'mbcas.io/demand-query: "jobs": no metrics.prometheusURL is configured',
+    ],
+    [
+      "back quotes",
+      () => annotation("jobs", "up{p=`$pod`}"),
+      "mbcas.io/demand-query: \"jobs\": a name of the pod can't stand in the query's back quotes",
+    ],
+    ["empty", () => answer(), "the query finds nothing"],
+    [
+      "ambiguous",
+      () => answer(1, 2),
+      "the query finds several series, expected one: aggregate it, for instance with sum()",
+    ],
+    ["unusable: NaN", () => answer(NaN), "the value is NaN, no number"],
+    ["unusable: infinite", () => answer(Infinity), "the value is infinite"],
+    ["unusable: negative", () => answer(-1), "the value is negative"],
+    ["unusable: large", () => answer(100_001), "the value is above 100000 cores"],
+    ["value", () => demandSource("jobs", 0.5004), "query jobs says 0.5 cores for the pod"],
+    ["old", () => answer(1), "the value is too old, or the clocks differ"],
+  ]));
+
+function reported(report: (reports: MetricReports) => void): string {
+  const lines: string[] = [];
+  const put = (message: string): void => void lines.push(message);
+  const log: Log = { debug: put, info: put, warn: put, error: put };
+  report(createMetricReports({ log, clock: createVirtualClock({ wallStart: 0 }) }));
+  return lines.join("; ");
+}
+
+pure("sentences of logs of metrics", () => {
+  const question = { server: "http://s", name: "web", query: "up" };
+  const silent: DemandReading = { kind: "unreachable", message: "refused" };
+  const several: DemandReading = { kind: "ambiguous", message: "several" };
+  return assertSentences([
+    [
+      "unreachable, then ambiguous",
+      () =>
+        reported(({ answered }) => {
+          for (const reading of [silent, several]) answered(question, reading);
+        }),
+      "Prometheus does not answer; Prometheus answers; A metric query gives no demand",
+    ],
+    [
+      "late",
+      () => reported(({ late }) => late({ questions: 7, tookMs: 20_000 })),
+      "Metric queries take longer than metrics.interval",
+    ],
+  ]);
+});
+
+const WEB = { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" } as const;
+
+/** Reason and message of the last event after these results. */
+function eventAfter(...results: readonly Partial<PlacementResult>[]): string {
+  let last = "";
+  const emit = ({ reason, message }: { reason: string; message: string }): void => {
+    last = `${reason}: ${message}`;
+  };
+  const { reconciled } = createPlacementReporter({ events: { emit }, log: silentLog });
+  const counts = { spot: 1, "on-demand": 2 };
+  for (const changes of results) {
+    reconciled(WEB, {
+      decision: { wait: "AsSpecified", message: "" },
+      evictions: [],
+      shortage: { unplaced: [] },
+      replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
+      status: readStatus(""),
+      requeueAfterMs: Infinity,
+      ...changes,
+    }, 0);
+  }
+  return last;
+}
+
+Deno.test({
+  name: "sentences of events of placement",
+  permissions: "none",
+  fn() {
+    const pod = placedPod("web-1");
+    const began = { sinceMs: 0, untilMs: 120_000, rounds: 1 };
+    const remade = { ...began, remade: { atMs: 1, count: 1 } };
+    const evicted = { pod, why: "to spot", answer: { is: "evicted" } } as const;
+    const blocked = { pod, why: "to spot", answer: { is: "blocked", message: "no" } } as const;
+    return assertSentences([
+      [
+        "fallback",
+        () => eventAfter({ shortage: { after: began, unplaced: [] } }),
+        "SpotFallback: until 1970-01-01T00:02:00.000Z",
+      ],
+      [
+        "pod for spot in a fallback",
+        () => eventAfter({ shortage: { before: remade, after: remade, unplaced: [pod] } }),
+        "SpotFallback: pod web-1 was made for spot in it: is the webhook asked?",
+      ],
+      [
+        "end of a fallback",
+        () => eventAfter({ shortage: { before: began, unplaced: [] } }),
+        "SpotReturned: 1 on spot, 2 on on-demand nodes",
+      ],
+      [
+        "move",
+        () => eventAfter({ decision: { move: { pod, to: "spot" } }, evictions: [evicted] }),
+        "PodRescheduled: pod web-1 moves to spot",
+      ],
+      [
+        "end of moves",
+        () => eventAfter({ evictions: [evicted] }, {}),
+        "ReconciliationSuccess: 1 on spot, 2 on on-demand nodes",
+      ],
+      ["refusal", () => eventAfter({ evictions: [blocked] }), "BlockedByPDB: pod web-1: no"],
+    ]);
+  },
+});
+
+Deno.test("sentences of warnings of placement", () => {
+  const warner = createPlacementWarner({
+    view: createWebhookView(manualCaches(), {
+      settings: () => PLACEMENT_DEFAULTS,
+      evicted: new Set(),
+    }),
+    settings: () => PLACEMENT_DEFAULTS,
+  });
+  const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };
+  return assertSentences([
+    [
+      "workload with faults",
+      async () => {
+        const mutation = await warner.mutate({
+          uid: "1",
+          kind: "Deployment",
+          resource: "deployments",
+          operation: "CREATE",
+          namespace: "shop",
+          name: "web",
+          dryRun: false,
+          object: { metadata: { name: "web", annotations }, spec: {} },
+        }, new AbortController().signal);
+        return mutation?.warnings?.[0] ?? "";
+      },
+      "placement leaves the pods of Deployment web as they are",
+    ],
+  ]);
 });

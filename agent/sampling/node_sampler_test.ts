@@ -4,8 +4,12 @@ import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { readRecording, replay } from "../../tests/fixtures/cgroup_recording.ts";
-import { createMemoryTree, type MemoryTree } from "../../tests/fixtures/memory_tree.ts";
+import {
+  createMemoryTree,
+  type MemoryTree,
+  readRecording,
+  replay,
+} from "../../tests/fixtures/memory_tree.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { createNodeSampler, type NodeSampler, type NodeSamplerOptions } from "./node_sampler.ts";
 import { nodeTable, sampleOnce } from "./sample_once.ts";

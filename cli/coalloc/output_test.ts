@@ -20,7 +20,7 @@ import {
   workloadTitle,
 } from "../../shared/view/figures.ts";
 import { containerViewSchema, nodeViewSchema, podViewSchema } from "../../shared/view/node_view.ts";
-import { reportsOf, shopRecords } from "../../tests/fixtures/cli/advised_shop.ts";
+import { reportsOf, shopRecords, shopTest } from "../../tests/fixtures/cli/advised_shop.ts";
 import {
   addMarketPod,
   type CoallocScene,
@@ -32,7 +32,6 @@ import {
   sampleNodeView,
   samplePodView,
 } from "../../tests/fixtures/cli/node_views.ts";
-import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
 import { placedTest } from "../../tests/fixtures/placement/placed_shop.ts";
 import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
 import { stripVTControlCharacters } from "node:util";

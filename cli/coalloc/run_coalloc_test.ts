@@ -3,14 +3,13 @@ import project from "../../deno.json" with { type: "json" };
 import { ApiError } from "../../shared/api/api_error.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 import { VERSION } from "../../shared/version.ts";
-import { reportsOf, shopRecords } from "../../tests/fixtures/cli/advised_shop.ts";
+import { reportsOf, shopRecords, shopTest } from "../../tests/fixtures/cli/advised_shop.ts";
 import {
   addMarketPod,
   type CoallocScene,
   sceneTest,
 } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_views.ts";
-import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
 import {
   addShopWorkload,
   placedScene,

@@ -11,6 +11,7 @@ import { inParallel } from "./in_parallel.ts";
 import { createPermits } from "./permits.ts";
 import { createRateLimiter } from "./rate_limiter.ts";
 import { createSupervisor } from "./supervisor.ts";
+import { aborted, within } from "./time_limit.ts";
 
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) =>
@@ -242,4 +243,31 @@ forAll("createRateLimiter() has a token after the wait that it named", [
 pure("createRateLimiter() refuses a rate or burst that allows nothing", () => {
   assert.throws(() => createRateLimiter({ perSecond: 0, burst: 1 }), /perSecond is 0/);
   assert.throws(() => createRateLimiter({ perSecond: 1, burst: 0.5 }), /burst is 0.5/);
+});
+
+pure("within() ends its wait with the work, whether that succeeds or fails", async () => {
+  const waits: AbortSignal[] = [];
+  const sleep = (_ms: number, signal = new AbortController().signal) => {
+    waits.push(signal);
+    return new Promise<void>(() => {});
+  };
+  const limit = { clock: { sleep }, ms: 1000, late: () => "late" };
+  assert.equal(await within(() => Promise.resolve("done"), limit), "done");
+  await assert.rejects(within(() => Promise.reject(new TypeError("broken")), limit), TypeError);
+  assert.deepEqual(waits.map((wait) => wait.aborted), [true, true]);
+});
+
+pure("within() aborts late work, and ignores its failure", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const work = async (signal: AbortSignal): Promise<string> => {
+    await aborted(signal);
+    throw new TypeError("too late");
+  };
+  const result = within(work, { clock, ms: 1000, late: () => "late" });
+  await clock.runUntil(1000);
+  assert.equal(await result, "late");
+});
+
+pure("aborted() resolves at once for a signal that is aborted already", async () => {
+  await aborted(AbortSignal.abort());
 });

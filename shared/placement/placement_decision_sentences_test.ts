@@ -1,4 +1,20 @@
+import assert from "node:assert/strict";
+import {
+  caseText,
+  WORDED_CASES,
+  wordedWorkload,
+} from "../../tests/fixtures/placement/worded_workloads.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import {
+  DISRUPTION_DURATION,
+  DISRUPTION_SCHEDULE,
+  ENABLED,
+  MIN_ON_DEMAND,
+  PAUSED,
+  SPOT_PERCENTAGE,
+} from "../api/placement_keys.ts";
+import type { Labels } from "../api/label_selector.ts";
+import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
 import { assertSentences, assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import {
   placedPod,
@@ -8,25 +24,59 @@ import {
 } from "../../tests/fixtures/placement/placed_pods.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
-import {
-  DISRUPTION_DURATION,
-  DISRUPTION_SCHEDULE,
-  ENABLED,
-  MIN_ON_DEMAND,
-  PAUSED,
-  SPOT_PERCENTAGE,
-} from "../api/placement_keys.ts";
 import { budgetRefusal, pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
-import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
 import { forecastStep } from "./forecast_step.ts";
 import { readStatus, refusedStatus } from "./status.ts";
 import { departureSignsKind } from "./node_departure.ts";
 import { placementFaults } from "./settings.ts";
 import { refusalOf } from "../config/kinds.ts";
+
+const SPEC = { spotPercentage: 70, minOnDemand: 0, paused: false };
+
+const SCOPE: PlacementScope = { ownNamespace: "coallocator" };
+
+pure("checkEligibility() agrees with the admission policy", () => {
+  for (const one of WORDED_CASES) {
+    const answer = checkEligibility(wordedWorkload(one), SCOPE);
+    assert.equal(answer.spec === undefined ? answer.reason : "valid", one.is, caseText(one));
+    assert.equal(answer.faults?.[0]?.key, one.fault, caseText(one));
+  }
+});
+
+pure("checkEligibility() gives the spec of the annotations", () => {
+  const annotations = {
+    [ENABLED]: "true",
+    [SPOT_PERCENTAGE]: "0%",
+    [MIN_ON_DEMAND]: "10000",
+    [DISRUPTION_SCHEDULE]: "CRON_TZ=Asia/Tokyo 0 2 * * *",
+    [DISRUPTION_DURATION]: "90m",
+    [PAUSED]: "true",
+  };
+  const window = { schedule: "CRON_TZ=Asia/Tokyo 0 2 * * *", durationMs: 5_400_000 };
+  assert.deepEqual(checkEligibility({ ...web("shop"), annotations }, SCOPE), {
+    spec: { spotPercentage: 0, minOnDemand: 10_000, window, paused: true },
+  });
+});
+
+function web(namespace: string, labels: Labels = {}): EligibilityInput {
+  return {
+    labels: { [ENABLED]: "true" },
+    annotations: { [SPOT_PERCENTAGE]: "70%" },
+    namespace: { name: namespace, metadata: { labels, annotations: {} } },
+  };
+}
+
+pure("checkEligibility() gives the spec of a workload that takes part", () => {
+  assert.deepEqual(checkEligibility(web("shop"), SCOPE), { spec: SPEC });
+  const window = { schedule: "0 2 * * *", durationMs: 1000 };
+  assert.deepEqual(checkEligibility(web("shop"), { ...SCOPE, window }), {
+    spec: { ...SPEC, window },
+  });
+});
 
 function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
   const web = { labels: { [ENABLED]: "true" }, annotations: {} };

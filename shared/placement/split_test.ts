@@ -12,8 +12,19 @@ import {
   nextClass,
   ordinalClass,
   ordinalOf,
+  type PlacedWorkload,
   splitReplicas,
 } from "./split.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
+import type { MoveDecision, MoveWait } from "./decide_move.ts";
+import {
+  phaseOf,
+  placementStatus,
+  readStatus,
+  refusedStatus,
+  statusKey,
+  timeOfDay,
+} from "./status.ts";
 
 /** Replicas, floor, share of spot, and what is on spot and on-demand. */
 const EXAMPLES = [
@@ -163,4 +174,152 @@ pure("costChanges() keeps costs of the set, and uses none twice", () => {
     ["b", -1],
     ["c", -5],
   ]);
+});
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const MOVE: MoveDecision = { move: { pod: placedPod("web-0"), to: "spot" } };
+const HALF_SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false };
+
+const PENDING = { class: "spot", node: "", scheduled: false, ready: false } as const;
+
+function wait(reason: MoveWait["wait"], untilMs?: number): MoveWait {
+  return { wait: reason, message: "so", ...(untilMs === undefined ? {} : { untilMs }) };
+}
+
+function statusWith(
+  pods: readonly PlacedPod[],
+  kind: PlacedWorkload["kind"] = "Deployment",
+  replicas = pods.length,
+) {
+  const workload = { kind, replicas, observed: true, present: 0, ready: 0, updated: 0 };
+  const times = { evictionFromMs: NOW, nowMs: NOW };
+  return placementStatus({ workload, spec: HALF_SPEC, pods, ...times }, PLACEMENT_DEFAULTS);
+}
+
+pure("phaseOf() names a phase for each reason, with its end", () => {
+  const phase = (decision: MoveDecision) =>
+    phaseOf({ decision, shortage: undefined, nowMs: NOW }).phase;
+  const phases = {
+    AsSpecified: "AsSpecified",
+    PlacementPaused: "Paused",
+    WindowClosed: "OutsideWindow",
+    MoveCooldown: "Cooldown",
+    EvictionRate: "Cooldown",
+    NotWhole: "NotWhole",
+    NoneEvictable: "Bound",
+    BlockedByPDB: "BlockedByBudget",
+  } as const;
+  for (const [reason, expected] of Object.entries(phases)) {
+    assert.equal(phase(wait(reason as MoveWait["wait"])), expected, reason);
+  }
+  assert.equal(phase(MOVE), "Converging");
+  const cooldown = wait("MoveCooldown", NOW + 5000);
+  assert.deepEqual(phaseOf({ decision: cooldown, shortage: undefined, nowMs: NOW }), {
+    phase: "Cooldown",
+    until: "2026-01-01T12:00:05.000Z",
+    reason: "MoveCooldown",
+    message: "so",
+  });
+});
+
+pure("phaseOf() reports a fallback whatever else holds, and the return from it", () => {
+  const during = { untilMs: NOW + 60_000, rounds: 2 };
+  const found = phaseOf({ decision: wait("NotWhole"), shortage: during, nowMs: NOW });
+  assert.deepEqual([found.phase, found.until, found.reason], [
+    "Fallback",
+    "2026-01-01T12:01:00.000Z",
+    "SpotFallback",
+  ]);
+  assert.match(found.message ?? "", /^fallback 2 .*; so$/);
+  const after = { untilMs: NOW, rounds: 2 };
+  const phase = (decision: MoveDecision) =>
+    phaseOf({ decision, shortage: after, nowMs: NOW }).phase;
+  for (const decision of [MOVE, wait("MoveCooldown", NOW + 1), wait("NotWhole")]) {
+    assert.equal(phase(decision), "Returning");
+  }
+  // Only the phases that delay the return take its place.
+  assert.equal(phase(wait("PlacementPaused")), "Paused");
+  assert.equal(phase(wait("BlockedByPDB")), "BlockedByBudget");
+});
+
+pure("placementStatus() divides each revision by itself, the newest first", () => {
+  const pods = [
+    ...placedPods({ spot: 3, "on-demand": 1 }, { revision: "old" }),
+    ...placedPods({ "on-demand": 1 }, { revision: "new", createdAtMs: 9_000_000 }),
+    placedPod("new-2", { revision: "new", class: "spot", scheduled: false }),
+    placedPod("gone", { revision: "new", gone: true }),
+  ];
+  const { revisions: [newest, old], actual, pending } = statusWith(pods);
+  assert.deepEqual(newest, {
+    revision: "new",
+    desired: { spot: 1, "on-demand": 1 },
+    actual: { spot: 0, "on-demand": 1 },
+    pending: { spot: 1, "on-demand": 0 },
+  });
+  assert.deepEqual(old?.desired, { spot: 2, "on-demand": 2 });
+  assert.deepEqual([actual, pending], [{ spot: 3, "on-demand": 2 }, { spot: 1, "on-demand": 0 }]);
+});
+
+pure("placementStatus() divides by ordinals, and counts drained nodes' pods", () => {
+  const split = { spot: 1, "on-demand": 1 };
+  const ordinals = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
+  assert.deepEqual(statusWith(ordinals, "StatefulSet", 4).revisions[0]?.desired, split);
+  const drained = { gone: true, departs: "taint disrupted", drained: true };
+  const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
+  const [all] = statusWith(pods).revisions;
+  assert.deepEqual([all?.desired, all?.actual], [split, split]);
+});
+
+pure("refusedStatus() has the pods of invalid workloads, each with what keeps it there", () => {
+  const placed = [
+    placedPod("web-10", {
+      pinned: "its affinity allows no spot node",
+      budget: "budget web allows no disruption",
+    }),
+    placedPod("web-9", { cordoned: true, ready: false }),
+    placedPod("new", PENDING),
+    placedPod("late", { ...PENDING, unschedulableSinceMs: NOW }),
+    placedPod("dying", { gone: true, departs: "taint x" }),
+    placedPod("gone", { gone: true }),
+  ];
+  const pods = () => ({ pods: placed, nowMs: NOW });
+  const invalid = refusedStatus({ reason: "ConfigurationError", message: "" }, pods);
+  assert.deepEqual(invalid.pods.map(({ name, node, notes }) => [name, node, notes.length]), [
+    ["late", "", 1],
+    ["new", "", 1],
+    ["dying", "node-1", 1],
+    ["web-9", "node-1", 2],
+    ["web-10", "node-1", 2],
+  ]);
+  const { phase, pods: none } = refusedStatus({ reason: "PlacementOff", message: "" }, pods);
+  assert.deepEqual([phase, none], ["LeftAlone", []]);
+});
+
+pure("readStatus() reads what was published, and no other text", () => {
+  const status = statusWith(placedPods({ spot: 2 }));
+  assert.deepEqual(readStatus(JSON.stringify(status)), status);
+  const newer = { ...status, reason: "Newer" };
+  assert.deepEqual(readStatus(JSON.stringify(newer)), newer);
+  const partial = [{ phase: "Paused" }, { ...status, phase: "Newer" }];
+  const damaged = [
+    { ...status, pods: [{}] },
+    { ...status, revisions: {} },
+    { ...status, until: "soon" },
+    { ...status, spec: null },
+    { ...status, pending: null },
+  ];
+  const others = [...partial, ...damaged].map((one) => JSON.stringify(one));
+  for (const text of ["", "{", "null", "[]", "{}", ...others]) {
+    assert.equal(readStatus(text).phase, "Unknown");
+  }
+});
+pure("statusKey() can be a key of a ConfigMap", () => {
+  const key = statusKey({ kind: "StatefulSet", name: "db.main-1" });
+  assert.match(key, /^[-._a-zA-Z0-9]{1,253}$/);
+});
+
+pure("timeOfDay() names the day only if it is another one, and is never too early", () => {
+  assert.equal(timeOfDay("2026-01-01T12:00:10.000Z", NOW), "12:00:10Z");
+  assert.equal(timeOfDay("2026-01-01T12:00:10.001Z", NOW), "12:00:11Z");
+  assert.equal(timeOfDay("2026-01-02T02:00:00.000Z", NOW), "2026-01-02 02:00:00Z");
 });

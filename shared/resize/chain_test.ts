@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import {
-  allocationWith,
   bounded,
   type ClaimFields as Fields,
   claimTable as table,
@@ -10,18 +8,13 @@ import {
   cpuRanges,
   decideClaim,
   decisionText,
-  enforcedAllocation,
-  enforcedContainer,
   enforcedPod,
   guaranteedContainer,
   guaranteedPair,
   guaranteedPod,
-  jvm,
   marketClaim,
   marketDecision as market,
   podOf as pod,
-  podWith,
-  THERE,
   wants,
 } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
@@ -30,9 +23,16 @@ import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
 import type { PodInput } from "./inputs/resize_input.ts";
+import { limitBounds } from "../market/clearing_round.ts";
+import type { LimitRangeBounds, LimitRangeItem } from "../api/namespace.ts";
+import { setsCPU } from "./checks/autoscalers.ts";
+import { resourceRangesOf } from "./checks/limit_range.ts";
+import { quotaCounts, type ScopedPod } from "./checks/resource_quota.ts";
 
 const namesOf = (chain: readonly { readonly name: string }[]): readonly string[] =>
   chain.map(({ name }) => name);
+
+// tests/golden/expected/market.jsonl has the cases of each check.
 
 pure("the chains keep their order, each a part of the market's", () => {
   assert.deepEqual(namesOf(MARKET_CHAIN), [
@@ -58,33 +58,6 @@ const byHand = (fields: Fields): string => decisionText(decideClaim(fields, MANU
 const restore = (fields: Fields): string => decisionText(decideClaim(fields, RESTORE_CHAIN));
 
 const METADATA = enforcedPod().metadata;
-const { podName, podUID, nodeName, namespace } = enforcedAllocation.spec;
-const TIGHT = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 64 } });
-
-// The decision tables of tests/golden have more rows of each of these tables.
-table("decide() changes a limit, and holds for identity, the agent and the pod's state", [
-  [{}, "app 400"],
-  [{ originalUnknown: true }, "OriginalUnknown"],
-  [podWith({ metadata: { ...METADATA, uid: "u2" } }), "IdentityMismatch"],
-  [allocationWith({ spec: { podName, podUID, nodeName, namespace } }), "Waiting"],
-  [podWith({ metadata: { ...METADATA, terminating: true } }), "NotRunning"],
-  [
-    { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(400, 400) },
-    "app 400; RestartPolicy",
-  ],
-  // Waits that follow in the chain do not hide it where nothing else is to change.
-  [
-    { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(200, 400), restMs: 300 },
-    "RestartPolicy",
-  ],
-  [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
-  [
-    { ...pod(at(200, { limits: { cpu: 300 } })), backOffMs: 1500 },
-    "ResizeInProgress",
-  ],
-  [{ backOffMs: 1500 }, "BackOff"],
-  [{ restMs: 300 }, "RateLimited"],
-]);
 
 pure("decide() says when to look again", () => {
   const after = (fields: Fields) => decideClaim(fields).retryAfterMs;
@@ -92,37 +65,6 @@ pure("decide() says when to look again", () => {
   assert.equal(after({ outOfSync: ["nodes"] }), 2000);
   assert.equal(after({ oscillatingMs: 9000, ...wants(150) }), 9000);
 });
-
-const fixed = (fields: ContainerFields): Fields => ({
-  pod: guaranteedPod(
-    guaranteedContainer({ requests: { cpu: 400 }, limits: { cpu: 400 }, ...fields }),
-  ),
-});
-const own = (requests: number | undefined, limits: number | undefined): ContainerFields => ({
-  applied: {
-    requests: requests === undefined ? {} : { cpu: requests },
-    limits: limits === undefined ? {} : { cpu: limits },
-  },
-});
-
-table("decide() moves request and limit of a Guaranteed pod together", [
-  [{ pod: guaranteedPod() }, "app 400/400"],
-  [fixed(own(undefined, 400)), "AlreadyThere ResizeInProgress"],
-  // Read back from cpu.weight, which has steps of 26 m.
-  [fixed(own(380, 400)), THERE],
-  // Its own request is no business of a Burstable pod's limits.
-  [pod(at(400, { applied: { requests: { cpu: 50 }, limits: { cpu: 400 } } })), THERE],
-  [{ pod: guaranteedPod(), limitRange: cpuRanges({ ratio: 1 }) }, "app 400/400"],
-  [
-    { pod: guaranteedPod(), limitRange: cpuRanges({}, { max: 350, ratio: 1 }) },
-    "app 350/350; LimitRange",
-  ],
-  [{ pod: guaranteedPod(), quotaRoom: { millicores: 55 } }, "app 250/250; QuotaExceeded"],
-  [
-    { ...bounded({ floor: 200, ceiling: 300 }), pod: guaranteedPod() },
-    "app 300/300; OutsideBounds",
-  ],
-]);
 
 pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   const limit = fc.integer({ min: 10, max: 4000 });
@@ -186,30 +128,6 @@ pure("decide() never raises a pod by more than its quota leaves, and always lets
   }));
 });
 
-const bare = { ...enforcedContainer({ name: "side" }), requests: {}, limits: {} };
-const siblings = pod(enforcedContainer(), bare);
-const CPU = { limitRange: { ...cpuRanges({}), defaults: ["limits.cpu", "requests.cpu"] } };
-
-table("decide() gives original limits back where the market may not act, and writes no defaults", [
-  [{ pod: guaranteedPod(), ...wants(150) }, "app 150/150"],
-  [{ limitRange: cpuRanges({ max: 300 }), quotaRoom: { millicores: 0 } }, "app 400"],
-  [{ ...siblings, ...CPU }, "RestoreBlocked"],
-  [siblings, "app 400"],
-  [{ ...pod(at(400), bare), ...CPU }, THERE],
-], restore);
-
-table("decide() of a person's claim asks what the server would refuse, and no bounds", [
-  [{ ...bounded({}), ...wants(9000) }, "app 9000"],
-  [
-    { limitRange: cpuRanges({ max: 500 }), ...wants(9000) },
-    "app 500; LimitRange",
-  ],
-  [{ quotaRoom: { millicores: 0 } }, "QuotaExceeded"],
-  [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
-  [podWith({ phase: "Failed" }), "NotRunning"],
-  [{ ...siblings, ...CPU }, "LimitRange/defaults LimitRange"],
-], byHand);
-
 const annotated = (annotations: Pod["metadata"]["annotations"]): PodInput => ({
   pod: enforcedPod({ metadata: { ...METADATA, annotations } }),
 });
@@ -245,4 +163,197 @@ pure("decide() holds for pods that can never be resized from each source, except
   }
   const rules = new Set(RESIZABLE.flatMap(([, rule]) => rule ?? []));
   assert.deepEqual([...rules], PLATFORM_RULES.map(([reason]) => reason));
+});
+
+const CLAMPED = "OutsideBounds";
+/** Decided where the pod has the wanted limits, and the kubelet reports them. */
+const THERE = "AlreadyThere Applied";
+
+table("decide() clamps what the agent wants into the published bounds", [
+  [{ ...bounded({}), ...wants(250) }, "app 250"],
+  [{ ...bounded({}), ...wants(90) }, `app 100; ${CLAMPED}`],
+  [{ ...bounded({}), ...wants(500) }, `app 400; ${CLAMPED}`],
+  [{ claims: [marketClaim(400, "unknown")] }, CLAMPED],
+  [{ ...bounded({ held: "lower" }), ...wants(150) }, THERE],
+  [{ ...bounded({ held: "lower" }), ...wants(500) }, `app 400; ${CLAMPED}`],
+  // The hold takes precedence over a ceiling that has come down, not over a floor that has come up.
+  [{ ...bounded({ held: "lower", ceiling: 150 }), ...wants(190) }, THERE],
+  [{ ...bounded({ held: "lower", floor: 240 }), ...wants(210) }, `app 240; ${CLAMPED}`],
+  [{ ...bounded({ held: "both", floor: 240 }), ...wants(50) }, THERE],
+  [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
+]);
+
+pure("decide() never clamps what an agent of ours may clear, held or not", () => {
+  const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
+  const held = fc.constantFrom("half", "lower", "both", undefined);
+  fc.assert(
+    fc.property(side, side, side, held, fc.double({ min: 0, max: 1, noNaN: true }), (...all) => {
+      const [floor, spare, present, hold, part] = all;
+      const ceiling = floor + spare;
+      const range = limitBounds({
+        ...{ floor, ceiling, present, held: hold, weight: 1, credit: 1 },
+        ...{ originalLimit: 200, demand: 100 },
+      });
+      const limit = range.floor + part * (range.ceiling - range.floor);
+      const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
+      assert.ok(!market({ ...bounded(bounds, present), ...wants(limit) }).includes("Bounds"));
+    }),
+  );
+});
+
+pure("decide() leads by steps to any limit in the end", () => {
+  const limit = fc.integer({ min: 100, max: 2000 });
+  fc.assert(
+    fc.property(limit, limit, fc.double({ min: 1.1, max: 3, noNaN: true }), (a, b, maxStep) => {
+      let present = a;
+      for (let steps = 0; present !== b; steps++) {
+        assert.ok(steps < 200, `${a} to ${b} by ${maxStep}`);
+        const { changes } = decideClaim({ ...pod(at(present)), ...wants(b), maxStep });
+        present = changes[0]?.limits.cpu ?? NaN;
+      }
+    }),
+  );
+});
+
+type Policies = Readonly<Record<string, boolean>>;
+
+pure("setsCPU() asks each container's own policy first, then the one for all others", () => {
+  const rows: readonly (readonly [sets: boolean, policies?: Policies, mode?: string])[] = [
+    [true],
+    [true, {}],
+    [false, {}, "Off"],
+    [false, { app: true }, "Off"],
+    [false, { "*": false }],
+    [true, { "*": false, proxy: true }],
+    [false, { app: false, proxy: false, "*": true }],
+    // A container that no policy names is controlled; those that the pod has not got say nothing.
+    [true, { app: false }],
+    [false, { "*": false, db: true }],
+  ];
+  for (const [sets, policies, updateMode = "Recreate"] of rows) {
+    const cpuPolicies = Object.entries(policies ?? {})
+      .map(([container, controlled]) => ({ container, controlled }));
+    const vpa = policies === undefined ? { updateMode } : { updateMode, cpuPolicies };
+    assert.equal(setsCPU(vpa, ["app", "proxy"]), sets);
+  }
+});
+
+function range(...items: LimitRangeItem[]) {
+  return { metadata: { name: "r", namespace: "shop", uid: "", resourceVersion: "" }, items };
+}
+
+const ANYTHING = { min: 0, max: Infinity, ratio: Infinity };
+
+pure("resourceRangesOf() has the tightest range of CPU and of memory, and all defaults", () => {
+  const defaults = { "requests.memory": "1Gi", "limits.memory": "2Gi" };
+  const ranges = resourceRangesOf([
+    range({ type: "Container", min: 10, memory: { max: 400, ratio: 2 } }),
+    range({ type: "Container", max: 900 }, { type: "Container", memory: { min: 5, max: 300 } }),
+    range({ type: "Pod", memory: { max: 800 } }, { type: "Container", defaults }),
+    range({ type: "Container", defaults: { ...defaults, "limits.cpu": "500m" } }),
+  ]);
+  assert.deepEqual(ranges, {
+    cpu: { container: { ...ANYTHING, min: 10, max: 900 }, pod: ANYTHING },
+    memory: { container: { min: 5, max: 300, ratio: 2 }, pod: { ...ANYTHING, max: 800 } },
+    defaults: ["limits.cpu", "limits.memory", "requests.memory"],
+  });
+  for (const none of [[], [range()], [{ ...range(), unreadable: "Cannot read it" }]]) {
+    assert.equal(resourceRangesOf(none), undefined);
+  }
+  const kept = (item: Omit<LimitRangeItem, "type">) =>
+    Object.keys(resourceRangesOf([range({ type: "Pod", ...item })]) ?? {});
+  assert.deepEqual([kept({ max: 5 }), kept({ memory: { max: 5 } })], [["cpu"], ["memory"]]);
+  assert.deepEqual(kept({ defaults }), ["defaults"]);
+});
+
+pure("resourceRangesOf() reads each resource as if nothing were said of the other", () => {
+  const bounds: fc.Arbitrary<LimitRangeBounds> = fc.record(
+    { min: fc.nat(1000), max: fc.nat(1000), ratio: fc.integer({ min: 1, max: 9 }) },
+    { requiredKeys: [] },
+  );
+  const type = fc.constantFrom<LimitRangeItem["type"]>("Container", "Pod");
+  fc.assert(fc.property(fc.array(fc.tuple(type, bounds, bounds), { maxLength: 5 }), (all) => {
+    const of = (item: (one: typeof all[number]) => LimitRangeItem) =>
+      resourceRangesOf([range(...all.map(item))]);
+    const cpuOnly = of(([type, cpu]) => ({ type, ...cpu }))?.cpu;
+    assert.deepEqual(of(([type, cpu, memory]) => ({ type, ...cpu, memory }))?.cpu, cpuOnly);
+    const swapped = of(([type, cpu, memory]) => ({ type, ...memory, memory: cpu }));
+    assert.deepEqual(swapped?.memory, cpuOnly ?? (all.length > 0 ? swapped?.memory : undefined));
+  }));
+});
+
+const plain: ScopedPod = { qosClass: "Burstable" };
+const PODS = {
+  plain,
+  job: { ...plain, hasDeadline: true },
+  idle: { qosClass: "BestEffort" },
+  high: { ...plain, priorityClassName: "high" },
+  low: { ...plain, priorityClassName: "low" },
+} as const satisfies Readonly<Record<string, ScopedPod>>;
+
+const EVERY = Object.keys(PODS).join(" ");
+
+pure("quotaCounts() takes scopes as the server does, and unknown ones for any", () => {
+  const rows:
+    readonly (readonly [counted: string, scope: string, operator?: string, value?: string])[] = [
+      ["job", "Terminating"],
+      ["plain idle high low", "NotTerminating"],
+      ["idle", "BestEffort"],
+      ["plain job high low", "NotBestEffort"],
+      ["high low", "PriorityClass", "Exists"],
+      ["plain job idle", "PriorityClass", "DoesNotExist"],
+      ["high", "PriorityClass", "In", "high"],
+      ["plain job idle low", "PriorityClass", "NotIn", "high"],
+      ...["CrossNamespacePodAffinity", "Tomorrow"].map((scope) => [EVERY, scope] as const),
+      [EVERY, "PriorityClass", "Gt", "5"],
+      ...["In", "NotIn"].map((operator) => [EVERY, "PriorityClass", operator] as const),
+    ];
+  const counted = (...scopes: Parameters<typeof quotaCounts>[0]["scopes"]) =>
+    Object.entries(PODS).filter(([, pod]) => quotaCounts({ scopes }, pod))
+      .map(([name]) => name).join(" ");
+  for (const [expected, name, operator = "Exists", value] of rows) {
+    const values = value === undefined ? [] : [value, "top"];
+    assert.equal(counted({ name, operator, values }), expected);
+  }
+  assert.equal(counted(), EVERY);
+  // All scopes together.
+  const high = { name: "PriorityClass", operator: "In", values: ["high"] };
+  assert.equal(counted({ name: "NotTerminating", operator: "Exists", values: [] }, high), "high");
+});
+
+pure("decide() never asks for what the LimitRange forbids", () => {
+  const requests = fc.oneof({ weight: 9, arbitrary: millicores }, fc.constant(0));
+  const range = fc.record({
+    min: fc.constantFrom(0, 50, 100),
+    max: fc.oneof(fc.constant(Infinity), millicores),
+    ratio: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 6 })),
+  });
+  const sizes = fc.array(fc.tuple(requests, millicores, millicores), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  fc.assert(fc.property(sizes, range, range, (sizes, ofContainer, ofPod) => {
+    const containers = sizes.map(([cpu, present], index) =>
+      at(Math.max(cpu, present), { name: `c${index}`, requests: { cpu } })
+    );
+    const claims = sizes.map(([request, , wanted], index) =>
+      marketClaim(Math.max(request, wanted), `c${index}`)
+    );
+    const limitRange = { cpu: { container: ofContainer, pod: ofPod } };
+    const { changes } = decideClaim({ ...pod(...containers), claims, limitRange });
+    if (changes.length === 0) return;
+    const after = containers.map(({ name, requests, limits }) => ({
+      request: requests.cpu ?? 0,
+      limit: changes.find((change) => change.name === name)?.limits.cpu ?? limits.cpu ?? 0,
+    }));
+    const total = after.reduce(
+      (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),
+    );
+    const pairs = [...after.map((one) => [one, ofContainer] as const), [total, ofPod] as const];
+    for (const [{ request, limit }, { min, max, ratio }] of pairs) {
+      assert.ok(request >= min && limit >= min && limit <= max);
+      assert.ok(ratio === Infinity || limit <= ratio * request);
+      assert.ok(limit >= request && limit >= 1);
+    }
+  }));
 });

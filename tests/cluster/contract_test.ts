@@ -37,10 +37,11 @@ import {
 } from "../contract/allocation_contracts.ts";
 import {
   endpointSliceContract,
+  eventSinkContract,
+  eventText,
   leaseStoreContract,
   nodeLinkContract,
-} from "../contract/lease_contracts.ts";
-import { eventSinkContract, eventText } from "../contract/event_sink_contract.ts";
+} from "../contract/lease_and_event_contracts.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
 import { podEvictorContract, podResizerContract } from "../contract/pod_contracts.ts";
 import { policyStatusContract, reportStoreContract } from "../contract/rightsizing_contracts.ts";

@@ -17,9 +17,14 @@ import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { createPaperCertificates } from "../fixtures/webhook/paper_certificates.ts";
 import { serveWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
 import { allocationStoreContract, desiredWriterContract } from "./allocation_contracts.ts";
-import { endpointSliceContract, leaseStoreContract, nodeLinkContract } from "./lease_contracts.ts";
-import { eventSinkContract, eventText } from "./event_sink_contract.ts";
-import { instantQueriesContract, metricResults } from "./instant_queries_contract.ts";
+import {
+  endpointSliceContract,
+  eventSinkContract,
+  eventText,
+  leaseStoreContract,
+  nodeLinkContract,
+} from "./lease_and_event_contracts.ts";
+import { instantQueriesContract, metricResults } from "./usage_contracts.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { podEvictorContract, podResizerContract } from "./pod_contracts.ts";
 import { policyStatusContract, reportStoreContract } from "./rightsizing_contracts.ts";

@@ -10,8 +10,11 @@ import type { MetricTable } from "../../shared/metrics/metric.ts";
 import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
 import { METRIC_TABLES } from "../../tools/metrics_page.ts";
 import { RUNBOOKS } from "../../tools/release/release_names.ts";
-import { alertRules } from "../fixtures/metrics/alert_rules.ts";
-import { dashboards, dashboardSchema } from "../fixtures/metrics/dashboards.ts";
+import {
+  alertRules,
+  dashboards,
+  dashboardSchema,
+} from "../fixtures/metrics/alerts_and_dashboards.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 import { one, render, renderTest, renderWith } from "./rendered.ts";
 

@@ -1,9 +1,20 @@
-/** Tests of the component of rightsizing as kustomize renders it, and of recommendations as patches. */
+/** Rightsizing: its component, its policies as users write them, and recommendations as patches. */
 import assert from "node:assert/strict";
-import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
-import { adviseAll } from "../../shared/view/advise.ts";
-import { sumOfChanges } from "../../shared/view/changes.ts";
-import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/cli/advised_shop.ts";
+import { parseAllDocuments } from "yaml";
+import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
+import { faultsOf, faultText } from "../../shared/api/fields.ts";
+import type { Labels } from "../../shared/api/label_selector.ts";
+import { optimizationPolicySchema } from "../../shared/api/optimization_policy.ts";
+import { SPOT_PERCENTAGE } from "../../shared/api/placement_keys.ts";
+import {
+  checkEligibility,
+  isPlacedKind,
+  type LabeledObject,
+} from "../../shared/placement/eligibility.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
+import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { structuralSchema } from "../../tools/crd/definitions.ts";
+import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 import {
   one,
   render,
@@ -13,6 +24,167 @@ import {
   renderWith,
   rightsOf,
 } from "./rendered.ts";
+import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
+import { adviseAll } from "../../shared/view/advise.ts";
+import { sumOfChanges } from "../../shared/view/changes.ts";
+import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/cli/advised_shop.ts";
+
+const EXAMPLES = new URL("../../manifests/examples/optipod/", import.meta.url);
+
+interface Manifest {
+  readonly file: string;
+  readonly object: { readonly kind: string; readonly spec?: unknown };
+}
+
+function manifestsIn(folder: URL): readonly Manifest[] {
+  return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".yaml"))
+    .flatMap(({ name: file }) => {
+      const text = Deno.readTextFileSync(new URL(file, folder));
+      return parseAllDocuments(text).map((document) => ({ file, object: document.toJS() }));
+    }).filter(({ object }) => object.kind === "OptimizationPolicy");
+}
+
+/** Paths of all fields of a schema that hold no other ones. */
+function leaves(schema: unknown, path: string): readonly string[] {
+  const { properties, items } = schema as { properties?: object; items?: object };
+  if (items !== undefined) return leaves(items, path);
+  if (properties === undefined) return [path];
+  return Object.entries(properties).flatMap(([name, field]) => leaves(field, `${path}.${name}`));
+}
+
+/** Paths of what a value sets, without places in lists and without the keys of labels. */
+function set(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => set(one, path));
+  if (typeof value !== "object" || value === null || path.endsWith(".matchLabels")) return [path];
+  return Object.entries(value).flatMap(([name, field]) => set(field, `${path}.${name}`));
+}
+
+/** Each field of a policy's spec that holds no other ones. */
+const FIELDS = leaves(structuralSchema(optimizationPolicySchema.shape.spec), "spec");
+
+Deno.test("readPolicySpec() takes each example, and the examples use each field", () => {
+  const examples = manifestsIn(EXAMPLES);
+  for (const { file, object } of examples) {
+    assert.deepEqual(readPolicySpec(object.spec).faults, [], file);
+    assert.equal(optimizationPolicySchema.safeParse(object).success, true, file);
+  }
+  const used = new Set(examples.flatMap(({ object }) => set(object.spec, "spec")));
+  assert.deepEqual(FIELDS.filter((field) => !used.has(field)), []);
+});
+
+Deno.test("readPolicySpec() refuses each invalid policy, of each field one, by the field that it names first", () => {
+  const refused = new Set<string>();
+  for (const { name, field, object } of INVALID_POLICIES) {
+    refused.add(field.replaceAll(/\[\d+\]/g, ""));
+    const { spec, faults } = readPolicySpec(object.spec);
+    assert.equal(spec, undefined, `${name} was taken`);
+    const [fault, ...more] = faults;
+    assert.deepEqual(more.map(faultText), [], name);
+    const isNamed = fault?.field === field || fault?.field.startsWith(`${field}.`);
+    assert.ok(isNamed, `${name}: ${fault?.field}`);
+    const { error } = optimizationPolicySchema.safeParse(object);
+    assert.ok(error !== undefined);
+    assert.deepEqual(
+      faultsOf(error, { raw: object, root: "" }).map(faultText),
+      faults.map((one) => `.${faultText(one)}`),
+    );
+  }
+  assert.ok(FIELDS.length > 30);
+  assert.deepEqual(FIELDS.filter((field) => !refused.has(field)), []);
+});
+
+Deno.test("docs/rightsizing.md begins with a policy that is taken, and only recommends", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/rightsizing.md", import.meta.url));
+  const blocks = guide.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm);
+  const policies = Array.from(
+    blocks,
+    ([, indent = "", text = ""]) => text.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  ).filter((text) => text.includes("kind: OptimizationPolicy"));
+  assert.equal(policies.length, 1);
+  for (const text of policies) {
+    const [document] = parseAllDocuments(text);
+    const object = document?.toJS() as Manifest["object"];
+    assert.equal(optimizationPolicySchema.safeParse(object).success, true);
+    const { spec, faults } = readPolicySpec(object.spec);
+    assert.deepEqual([spec?.mode, faults], ["Recommend", []]);
+  }
+});
+
+const WORKLOADS = new URL("../../manifests/examples/spotalis/", import.meta.url);
+
+interface WorkloadManifest {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
+  };
+}
+
+/** As they stand there: nothing is put between file and parser. */
+const manifests: readonly WorkloadManifest[] = [...Deno.readDirSync(WORKLOADS)]
+  .filter(({ name }) => name !== "kustomization.yaml")
+  .flatMap(({ name }) => parseAllDocuments(Deno.readTextFileSync(new URL(name, WORKLOADS))))
+  .map((document) => document.toJS());
+
+function textsOf(
+  { metadata: { labels = {}, annotations = {} } }: WorkloadManifest,
+): LabeledObject {
+  return { labels, annotations };
+}
+
+function placedOf(manifest: WorkloadManifest) {
+  const { kind, metadata: { name, namespace = "" } } = manifest;
+  assert.ok(isPlacedKind(kind));
+  const around = manifests.find((one) =>
+    one.kind === "Namespace" && one.metadata.name === namespace
+  );
+  assert.ok(around !== undefined, `${name} is in a namespace of the examples`);
+  // As the API has it.
+  const stored = { ...manifest.metadata, uid: name, resourceVersion: "1" };
+  const { metadata, replicas } = parseWorkload({ ...manifest, metadata: stored }, kind);
+  const { labels = {}, annotations } = metadata;
+  const within = { name: namespace, metadata: textsOf(around) };
+  const scope = { ownNamespace: "mbcas-system" };
+  const { spec, ...left } = checkEligibility(
+    { namespace: within, labels, annotations },
+    scope,
+  );
+  assert.ok(spec !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
+  const { window, paused } = spec;
+  return { split: splitReplicas(replicas.replicas, spec), window, paused };
+}
+
+Deno.test("placementGate() takes each example of Spotalis, and divides it as it says", () => {
+  const placed = manifests.filter(({ kind }) => isPlacedKind(kind));
+  const found = Object.fromEntries(placed.map((one) => [one.metadata.name, placedOf(one)]));
+  const always = { window: undefined, paused: false };
+  assert.deepEqual(found, {
+    api: { split: { spot: 7, "on-demand": 3 }, ...always },
+    worker: { split: { spot: 1, "on-demand": 3 }, ...always },
+    queue: {
+      split: { spot: 2, "on-demand": 0 },
+      window: { schedule: "CRON_TZ=Europe/Berlin 0 1 * * *", durationMs: 14_400_000 },
+      paused: false,
+    },
+    db: {
+      split: { spot: 1, "on-demand": 2 },
+      window: { schedule: "0 2 * * SUN", durationMs: 9_000_000 },
+      paused: true,
+    },
+  });
+  const shares = placed.map((one) => textsOf(one).annotations[SPOT_PERCENTAGE] ?? "");
+  assert.ok(shares.some((text) => text.endsWith("%")) && shares.some((text) => /\d$/.test(text)));
+});
+
+renderTest("the examples of Spotalis are rendered as they stand in their files", async () => {
+  const key = ({ kind, metadata: { name } }: WorkloadManifest): string => `${kind} ${name}`;
+  const rendered = await render("examples/spotalis") as readonly WorkloadManifest[];
+  const sorted = (all: readonly WorkloadManifest[]) =>
+    all.toSorted((a, b) => key(a) < key(b) ? -1 : 1);
+  assert.deepEqual(sorted(rendered), sorted(manifests));
+});
 
 renderTest("component rightsizing brings its definitions, which the base has not", async () => {
   const definitionsIn = (objects: readonly Rendered[]): readonly string[] =>

@@ -13,7 +13,7 @@ import {
 } from "../contract/support/usage_scene.ts";
 import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { instantQueriesContract, METRIC_SERIES } from "../contract/instant_queries_contract.ts";
+import { instantQueriesContract, METRIC_SERIES } from "../contract/usage_contracts.ts";
 import {
   type OwnPrometheus,
   serveExporter,
@@ -23,7 +23,7 @@ import {
 import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { createPrometheusUsageSource } from "../../controller/rightsizing/sources/prometheus_usage.ts";
-import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_source_contract.ts";
+import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_contracts.ts";
 
 /** Minutes before the end at which a container of the living pod was restarted: its counter began anew. */
 const RESTART_MINUTES = 15;

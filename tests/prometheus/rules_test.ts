@@ -5,11 +5,15 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { alertRules } from "../fixtures/metrics/alert_rules.ts";
+import { alertRules } from "../fixtures/metrics/alerts_and_dashboards.ts";
 import { promtool, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 import * as z from "zod";
 import { until } from "../cluster/scene/until.ts";
-import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
+import {
+  dashboards,
+  dashboardSchema,
+  queriesOf,
+} from "../fixtures/metrics/alerts_and_dashboards.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 
 /** Series in the notation of `promtool test rules`, by name and labels. */

@@ -6,9 +6,9 @@ import {
   type ReceivedRequest,
   serveCanned,
   statusAnswer,
+  userKubeconfig,
 } from "../../../tests/fixtures/canned_server.ts";
 import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
-import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { podAllocationCRD } from "../../../tools/crd/definitions.ts";
 import { type ApiFindings, checkAPI, unknownAllocationFields } from "./api_checks.ts";
 import { listOf, objectOf } from "./json_fields.ts";

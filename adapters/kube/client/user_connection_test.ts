@@ -5,10 +5,13 @@ import { dirname, join } from "node:path";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { VERSION } from "../../../shared/version.ts";
-import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import {
+  serveCanned,
+  statusAnswer,
+  userKubeconfig,
+} from "../../../tests/fixtures/canned_server.ts";
 import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { connectInCluster, connectKubeconfig } from "./connect.ts";
 import { connectTo, createReachability } from "./connection_pool.ts";
 import { createHTTPConnection } from "./http_connection.ts";

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { connectUser } from "../../../adapters/kube/client/user_connection.ts";
 import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
-import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
-import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import {
+  serveCanned,
+  statusAnswer,
+  userKubeconfig,
+} from "../../../tests/fixtures/canned_server.ts";
 import { createKubeCluster } from "./kube_cluster.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { parseNetworkPolicy } from "./network_policies.ts";

@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { reportsOf, shopRecords, storedPolicy } from "../../../tests/fixtures/cli/advised_shop.ts";
+import {
+  recommended,
+  reportsOf,
+  shopRecords,
+  shopTest,
+  storedPolicy,
+} from "../../../tests/fixtures/cli/advised_shop.ts";
 import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import type { AdviceView } from "../../../shared/view/advice_view.ts";
 
 const forbidden = new ApiError(403, "Forbidden", 'User "u" cannot list resource "x"');

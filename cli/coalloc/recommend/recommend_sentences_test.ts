@@ -1,13 +1,14 @@
 /** The sentences of `recommend`. */
 import {
+  recommended,
   reportsOf,
   shopRecords,
+  shopTest,
   storedPolicy,
   template,
 } from "../../../tests/fixtures/cli/advised_shop.ts";
 import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { mergeableAmounts } from "./patch_text.ts";
 

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { addMarketPod, type CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import type { PrometheusRange } from "../../../adapters/prometheus/range_queries.ts";
-import { template } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { shopTest, template } from "../../../tests/fixtures/cli/advised_shop.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
 } from "../../../tests/fixtures/cli/node_views.ts";
-import { shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
 import { runCoalloc } from "../run_coalloc.ts";

@@ -5,7 +5,7 @@ import {
   SERVED_END_MS,
   servedSource,
   usageSourceContract,
-} from "../../../tests/contract/usage_source_contract.ts";
+} from "../../../tests/contract/usage_contracts.ts";
 import { assertMatches } from "../../../tests/fixtures/assert_matches.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";

@@ -9,7 +9,7 @@ import {
   SERVED_END_MS,
   servedSource,
   usageSourceContract,
-} from "../../../tests/contract/usage_source_contract.ts";
+} from "../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
 import type { UsageQuestion } from "../ports.ts";

@@ -12,7 +12,7 @@ import {
   type PodAllocation,
 } from "../../../shared/api/pod_allocation.ts";
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
-import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
+import { userKubeconfig } from "../../../tests/fixtures/canned_server.ts";
 import { mergePatch } from "../../simulation/api/api_writers.ts";
 
 /** A pod with one container and a sandbox. */

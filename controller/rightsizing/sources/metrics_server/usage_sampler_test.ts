@@ -10,7 +10,7 @@ import {
   SCENE_WINDOW_MS,
   usesAt,
 } from "../../../../tests/contract/support/usage_scene.ts";
-import { usageSourceContract } from "../../../../tests/contract/usage_source_contract.ts";
+import { usageSourceContract } from "../../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
 import { keptCheckpoints } from "../../../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../../ports.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
+import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
+import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import type { NodeRequirement } from "../api/node.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
@@ -22,6 +22,18 @@ import {
   selectorConstraints,
   volumeConstraints,
 } from "./node_constraints.ts";
+import { refusalOf, valueOf } from "../config/kinds.ts";
+import { settingOf } from "../config/setting.ts";
+import {
+  DEFAULT_DEPARTURE_SIGNS,
+  DEPARTURE_PRESETS,
+  departureOf,
+  type DepartureSigns,
+  departureSignsKind,
+} from "./node_departure.ts";
+import { PLACEMENT_SETTINGS } from "./settings.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
+import { classifyPod, countByClass, runningByClass, waitingByClass } from "./placed_pod.ts";
 
 const { karpenter, eks, gke, aks } = NODE_CLASS_PRESETS;
 const TYPE = "karpenter.sh/capacity-type";
@@ -213,4 +225,156 @@ pure("budgetRefusal() explains which budgets block an eviction", () => {
     "allows no disruption",
   ]);
   assert.equal(refused(false, { freesUnready: true }), undefined);
+});
+
+function tainted(key: string, { value = "", effect = "NoSchedule" } = {}) {
+  return { taints: [{ key: "dedicated", value: "gpu", effect }, { key, value, effect }] };
+}
+
+pure("departureOf() has the signs of all presets by default", () => {
+  const AWS = "aws-node-termination-handler";
+  const signs: readonly (readonly [key: string, drained: boolean])[] = [
+    [`${AWS}/spot-itn`, false],
+    [`${AWS}/scheduled-maintenance`, false],
+    [`${AWS}/asg-lifecycle-termination`, false],
+    ["cloud.google.com/impending-node-termination", false],
+    ["karpenter.sh/disrupted", true],
+    ["ToBeDeletedByClusterAutoscaler", true],
+    ["karpenter.sh/disruption", true],
+  ];
+  for (const [key, drained] of signs) {
+    const value = key === "karpenter.sh/disruption" ? "disrupting" : "";
+    const departure = departureOf(tainted(key, { value }), DEFAULT_DEPARTURE_SIGNS);
+    assert.deepEqual(departure, { sign: `taint ${key}`, drained });
+  }
+  for (const alarm of ["PreemptScheduled", "TerminateScheduled", "RedeployScheduled"]) {
+    const departure = departureOf({ alarms: ["Odd", alarm] }, DEFAULT_DEPARTURE_SIGNS);
+    assert.deepEqual(departure, { sign: `condition ${alarm}`, drained: false });
+  }
+});
+
+pure("departureOf() prefers the sign of a sudden end to that of a drain", () => {
+  const { taints } = tainted("karpenter.sh/disrupted");
+  const itn = tainted("aws-node-termination-handler/spot-itn").taints;
+  const signOf = (node: Parameters<typeof departureOf>[0]) =>
+    departureOf(node, DEFAULT_DEPARTURE_SIGNS)?.sign;
+  assert.match(signOf({ taints: [...taints, ...itn] }) ?? "", /spot-itn$/);
+  assert.equal(signOf({ taints, alarms: ["PreemptScheduled"] }), "condition PreemptScheduled");
+});
+
+pure("departureOf() leaves nodes that stay", () => {
+  for (
+    const node of [
+      {},
+      tainted("DeletionCandidateOfClusterAutoscaler"),
+      tainted("node.kubernetes.io/unschedulable"),
+      tainted("karpenter.sh/disruption", { value: "candidate" }),
+      tainted("aws-node-termination-handler/rebalance-recommendation"),
+      { alarms: ["FreezeScheduled"] },
+    ]
+  ) {
+    assert.equal(departureOf(node, DEFAULT_DEPARTURE_SIGNS), undefined, JSON.stringify(node));
+  }
+});
+
+pure("departureOf() compares value and effect if the sign has them", () => {
+  const signs: DepartureSigns = {
+    taints: [{ key: "own", value: "now", effect: "NoExecute" }],
+    conditions: ["Dying"],
+  };
+  const of = (value: string, effect: string) =>
+    departureOf(tainted("own", { value, effect }), signs)?.sign;
+  assert.equal(of("now", "NoExecute"), "taint own");
+  assert.equal(of("now", "NoSchedule"), undefined);
+  assert.equal(of("later", "NoExecute"), undefined);
+  assert.equal(departureOf({ alarms: ["Dying"] }, signs)?.sign, "condition Dying");
+  assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
+});
+
+pure("departureSignsKind parses presets, by default all of them", () => {
+  assert.deepEqual(
+    valueOf(departureSignsKind, settingOf(PLACEMENT_SETTINGS.shape.departureSigns).default),
+    DEFAULT_DEPARTURE_SIGNS,
+  );
+  assert.deepEqual(valueOf(departureSignsKind, "aks"), DEPARTURE_PRESETS.aks);
+  assert.deepEqual(valueOf(departureSignsKind, ""), { taints: [], conditions: [] });
+});
+
+pure("departureSignsKind parses one's own signs, alone or beside presets", () => {
+  const taints = [
+    { key: "example.com/going", effect: "NoSchedule" },
+    { key: "example.com/drained", drained: true },
+  ];
+  const own = { taints, conditions: ["Going"] };
+  assert.deepEqual(valueOf(departureSignsKind, JSON.stringify(own)), own);
+  assert.deepEqual(valueOf(departureSignsKind, JSON.stringify({ ...own, presets: ["aks"] })), {
+    taints,
+    conditions: [...DEPARTURE_PRESETS.aks.conditions, "Going"],
+  });
+});
+
+pure("departureSignsKind explains faults", () => {
+  for (
+    const [text, fault] of [
+      ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],
+      ['{"taint": []}', /^taint /],
+      ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: /],
+      [
+        '{"conditions": ["Going", "MemoryPressure"]}',
+        /^conditions\[1\] is "MemoryPressure": .* Ready, /,
+      ],
+      ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": .* Ready, /],
+      ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
+    ] as const
+  ) {
+    assert.equal(valueOf(departureSignsKind, text), undefined);
+    assert.match(refusalOf(departureSignsKind, text) ?? "", fault);
+  }
+});
+
+const NODE = sampleNode("node-1");
+
+Deno.test("classifyPod() takes the class from the node, then from the selector, then from the label", () => {
+  const { karpenter, aks } = NODE_CLASS_PRESETS;
+  const spot = { ...NODE, labels: { "karpenter.sh/capacity-type": "spot" } };
+  const rows = [
+    ["spot", spot, undefined, undefined],
+    ["on-demand", NODE, "spot", "spot"],
+    ["spot", undefined, "spot", "on-demand"],
+    ["on-demand", undefined, "on-demand", "spot"],
+    ["spot", undefined, undefined, "spot"],
+    ["on-demand", undefined, undefined, "none"],
+    ["on-demand", undefined, undefined, undefined],
+    ["on-demand", undefined, undefined, "on-demand", aks],
+    ["spot", undefined, undefined, "spot", aks],
+  ] as const;
+  for (const [expected, node, type, label, classes = karpenter] of rows) {
+    const nodeSelector = type === undefined ? {} : { "karpenter.sh/capacity-type": type };
+    const pod = { ...samplePod("a"), nodeSelector };
+    const labels = label === undefined ? {} : { "spotalis.io/capacity": label };
+    const labelled = { ...pod, metadata: { ...pod.metadata, labels } };
+    const found = classifyPod(labelled, {
+      ...PLACEMENT_DEFAULTS,
+      nodeClassifier: classes,
+      node,
+      evicted: false,
+    });
+    assert.equal(found.class, expected, JSON.stringify([node?.labels, type, label]));
+  }
+});
+
+Deno.test("runningByClass(), waitingByClass() and countByClass() count pods", () => {
+  const departs = { gone: true, departs: "taint spot-itn" };
+  const pods = [
+    ...placedPods({ spot: 3, "on-demand": 2 }, { ready: false }),
+    ...placedPods({ spot: 1, "on-demand": 4 }, { scheduled: false }),
+    ...placedPods({ spot: 4 }, { gone: true }),
+    ...placedPods({ spot: 4 }, departs),
+  ];
+  assert.deepEqual(runningByClass(pods), { spot: 3, "on-demand": 2 });
+  assert.deepEqual(waitingByClass(pods), { spot: 1, "on-demand": 4 });
+  assert.deepEqual(countByClass(pods), { spot: 12, "on-demand": 6 });
+  // A pod on a drained node still runs.
+  const drained = placedPods({ "on-demand": 3 }, { ...departs, drained: true });
+  assert.deepEqual(runningByClass([...pods, ...drained]), { spot: 3, "on-demand": 5 });
 });
