@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -12,8 +13,10 @@ import {
   placedPodsWithBudgets,
   replicaStatus,
 } from "./workload_snapshot.ts";
-import { listedObjects, type ObjectLists } from "../../tests/fixtures/placement/listed_objects.ts";
-import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
+import {
+  listedObjects,
+  type ObjectLists,
+} from "../../tests/fixtures/placement/placement_reader.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 
 const SPOT = { "karpenter.sh/capacity-type": "spot" };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
-import { distributionOfSamples } from "../../tests/fixtures/rightsizing/sampled_distribution.ts";
+import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
 import {
   retryResize,

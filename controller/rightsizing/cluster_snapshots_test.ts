@@ -10,7 +10,7 @@ import type { ReplicaSet, WorkloadKind } from "../../shared/api/workload.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
-import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
+import { fixedCache } from "../../tests/fixtures/caches.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {

@@ -5,7 +5,7 @@ import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
-import { distributionOfSamples } from "../../tests/fixtures/rightsizing/sampled_distribution.ts";
+import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";

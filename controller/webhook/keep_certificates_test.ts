@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { silentLog } from "../../shared/log.ts";
-import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import {
+  createPaperCertificates,
   WEBHOOK_NAMES,
   type WebhookReplica,
   webhookScene,

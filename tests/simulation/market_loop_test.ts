@@ -13,7 +13,7 @@ import {
   drawnSettings,
   millicores,
   plantOf,
-} from "../fixtures/market/drawn_plant.ts";
+} from "../fixtures/market/algorithm_plant.ts";
 import { pure } from "../fixtures/pure.ts";
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";

@@ -20,8 +20,12 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
-import { type RecordedAudit, recordedAudit } from "../fixtures/recorded_audit.ts";
-import { type KeptCheckpoints, keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import {
+  type KeptCheckpoints,
+  keptCheckpoints,
+  type RecordedAudit,
+  recordedAudit,
+} from "../fixtures/rightsizing/recorded_appliers.ts";
 import {
   DB_OWNER,
   dbStatefulSet,
@@ -35,8 +39,8 @@ import {
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";
-import { byCost } from "./deletion_order.ts";
 import {
+  byCost,
   CAPACITY_TYPE,
   type ClusterOptions,
   ownPods,

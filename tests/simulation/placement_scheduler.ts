@@ -1,5 +1,6 @@
 /**
- * The scheduler and the kubelet of the cluster in virtual time in which pods are placed.
+ * The scheduler and the kubelet of the cluster in virtual time in which pods are placed, and the order in
+ * which a Deployment is scaled down.
  *
  * @module
  */
@@ -13,6 +14,7 @@ import { secondOf } from "../../shared/placement/placed_pod.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "../contract/support/sample_objects.ts";
+import { DELETION_COST } from "../../shared/placement/split.ts";
 
 /** The label of a node with its class. */
 export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
@@ -107,4 +109,11 @@ export function foreignCount({ store }: SimulatedAPI): number {
   return store.tables.Pod.all().filter(({ metadata: { name, terminating } }) =>
     name.startsWith(FOREIGN) && !terminating
   ).length;
+}
+
+/** As a ReplicaSet takes them away: the cheapest first. */
+export function byCost(pods: readonly Pod[]): readonly Pod[] {
+  const cost = ({ metadata: { annotations } }: Pod): number =>
+    Number(annotations[DELETION_COST] ?? 0);
+  return pods.toSorted((a, b) => cost(a) - cost(b));
 }

@@ -13,7 +13,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
 import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
 
 /** Rightsizing's ports outside of the API. */

@@ -11,7 +11,7 @@ import {
   usageSourceContract,
 } from "../../../tests/contract/usage_source_contract.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
+import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { UsageQuestion } from "../ports.ts";
 import { countMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";

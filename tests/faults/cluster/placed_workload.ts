@@ -18,7 +18,7 @@ import type { VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "../../contract/support/sample_objects.ts";
 import { sampleWorkload } from "../../fixtures/sample_workloads.ts";
 import type { WebhookService } from "../../fixtures/webhook/webhook_service.ts";
-import { byCost } from "../../simulation/deletion_order.ts";
+import { byCost } from "../../simulation/placement_scheduler.ts";
 import { checkpointStore } from "./rightsized_workload.ts";
 
 /** The Deployment. */

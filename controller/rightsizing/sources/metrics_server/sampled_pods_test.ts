@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Pod } from "../../../../shared/api/pod.ts";
 import type { ReplicaSet, Workload } from "../../../../shared/api/workload.ts";
 import type { PolicySpec, StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
-import { fixedCache } from "../../../../tests/fixtures/fixed_cache.ts";
+import { fixedCache } from "../../../../tests/fixtures/caches.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
 import {
   autoPolicy,
