@@ -38,7 +38,7 @@ import {
 } from "../fixtures/placement/placement_caches.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
-import { type ControllerProgram, startProgram } from "./controller_program.ts";
+import { type ControllerProgram, simulatedPlacement, startProgram } from "./controller_program.ts";
 import {
   byCost,
   CAPACITY_TYPE,
@@ -217,11 +217,7 @@ export class PlacementCluster {
           webhook: serves,
           observer: createPlacementMetrics(registry),
           api: {
-            sources: {
-              replicaSets: api.listWatch("ReplicaSet"),
-              budgets: api.listWatch("PodDisruptionBudget"),
-              volumes: api.listWatch("PersistentVolume"),
-            },
+            ...simulatedPlacement(api, this.memory),
             evictor: {
               evict: async (pod) => {
                 // Requests of a machine that is cut off never reach the server.
@@ -229,9 +225,6 @@ export class PlacementCluster {
                 return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },
             },
-            costs: api.deletionCostWriter,
-            store: this.memory,
-            statuses: this.memory,
             events: { emit: (event) => void this.events.push(event) },
           },
         });

@@ -10,6 +10,7 @@ import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Pod, PodOwner } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -39,16 +40,16 @@ export interface ScheduledCluster {
 }
 
 /**
- * Gives a pod of namespace `shop` a node, or makes it Ready. A pod without a selector goes where most room
- * is kept: on-demand.
+ * Gives a pod a node with a class, or makes it Ready. A pod without a selector goes where most room is kept:
+ * on-demand.
  */
 export function schedule(
   pod: Pod,
   { api, clock, podsOn }: ScheduledCluster,
 ): void {
   const { Pod, Node } = api.store.tables;
-  const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
-  const key = `shop/${name}`;
+  const { metadata, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
+  const key = objectKey(metadata);
   if (nodeName !== "") {
     const isReady = clock.wall() - createdAtMs >= STARTS_MS;
     if (isReady && !ready) Pod.modify(key, (one) => ({ ...one, phase: "Running", ready: true }));
@@ -57,7 +58,7 @@ export function schedule(
   const isSpot = ({ labels = {} }: Node): boolean => labels[CAPACITY_TYPE] === "spot";
   const [node] = Node.all()
     .filter(({ labels = {}, taints = [] }) =>
-      taints.length === 0 &&
+      labels[CAPACITY_TYPE] !== undefined && taints.length === 0 &&
       labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
     )
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))

@@ -11,7 +11,11 @@ import { type RightsizingParts, runRightsizing } from "../../controller/rightsiz
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import {
+  cacheSources,
+  type SimulatedAPI,
+  type SimulatedClient,
+} from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
 import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
@@ -25,7 +29,7 @@ export interface RightsizingOutside {
 
 /** Rightsizing's ports on the simulated API, and its settings. */
 export function simulatedRightsizing(
-  api: SimulatedAPI,
+  api: SimulatedClient & Pick<SimulatedAPI, "store" | "rightsizingEvents">,
   { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
 ): Pick<RightsizingParts, "api" | "settings"> {
   const ports: RightsizingAPI = {

@@ -1,15 +1,11 @@
 /**
- * A Deployment under an OptimizationPolicy in the simulated cluster: what it uses, the policy, and the
- * ports of rightsizing that lead to the simulated API.
+ * A Deployment under an OptimizationPolicy in the simulated cluster: what it uses, and the policy.
  *
  * @module
  */
-import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../../controller/rightsizing/ports.ts";
-import type { Checkpoint, CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
-import type { RightsizingEventList } from "../../../lab/simulation/api/event_sink.ts";
-import type { SimulatedAPI, SimulatedClient } from "../../../lab/simulation/api/simulated_api.ts";
+import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts";
 import { createUsageAnswers } from "../../fixtures/rightsizing/usage_answers.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 
@@ -84,22 +80,8 @@ export function changePolicy({ store }: SimulatedAPI): void {
   store.tables.OptimizationPolicy.modify(key, (stored) => ({ ...stored, spec }));
 }
 
-/** Checkpoints that outlive every process. */
-export function createCheckpoints(): Map<string, Checkpoint> {
-  return new Map();
-}
-
-/** The store over what is kept. */
-export function checkpointStore(kept: Map<string, Checkpoint>): CheckpointStore {
-  return {
-    list: () => Promise.resolve([...kept.values()]),
-    apply: (checkpoint) => Promise.resolve(void kept.set(checkpoint.name, checkpoint)),
-    remove: (name) => Promise.resolve(void kept.delete(name)),
-  };
-}
-
 /** The same usage for each minute of three hours before `startMs` and of two after. */
-function constantUsage(startMs: number): UsageSource {
+export function constantUsage(startMs: number): UsageSource {
   const answers = createUsageAnswers();
   const usage = answers.of({ ...RIGHTSIZED, kind: "Deployment" }, "app");
   for (let minute = -180; minute < 120; minute++) {
@@ -107,35 +89,4 @@ function constantUsage(startMs: number): UsageSource {
     usage.memory.push([startMs + minute * MINUTE_MS, USED.memory]);
   }
   return answers;
-}
-
-/** The ports of rightsizing for one process. */
-export function rightsizingAPI(
-  client: SimulatedClient,
-  { startMs, kept, events }: {
-    readonly startMs: number;
-    readonly kept: Map<string, Checkpoint>;
-    readonly events: RightsizingEventList;
-  },
-): RightsizingAPI {
-  const source = constantUsage(startMs);
-  return {
-    sources: {
-      policies: client.listWatch("OptimizationPolicy"),
-      reports: client.listWatch("RecommendationReport"),
-      replicaSets: client.listWatch("ReplicaSet"),
-    },
-    statuses: client.policyStatusWriter,
-    reportStore: client.reportStore,
-    vpaPublisher: {
-      create: () => Promise.reject(new TypeError("no policy publishes VPAs")),
-      recommend: () => Promise.reject(new TypeError("no policy publishes VPAs")),
-      remove: () => Promise.reject(new TypeError("no policy publishes VPAs")),
-    },
-    workloads: client.workloadWriter,
-    correctionStore: checkpointStore(kept),
-    events,
-    resizer: client.podResizer("optipod"),
-    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
-  };
 }
