@@ -17,7 +17,7 @@ import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
+import { createSteppedClock } from "../../tests/fixtures/webhook/webhook_replica.ts";
 import {
   createWebhookObjects,
   serveWebhookObjects,

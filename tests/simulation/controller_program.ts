@@ -1,14 +1,15 @@
 /**
- * The controller's program on the simulated cluster: start check, election, settings, loops.
+ * The controller's program on the simulated cluster: start check, election, settings, loops; and rightsizing as
+ * it runs it.
  *
  * @module
  */
 import { Registry } from "prom-client";
-import { type Caches, createCaches } from "../../controller/caches.ts";
+import { type Caches, createCaches, namedCaches } from "../../controller/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import type { PlacementAPI } from "../../controller/placement/ports.ts";
-import type { RightsizingParts } from "../../controller/rightsizing/run.ts";
+import { type RightsizingParts, runRightsizing } from "../../controller/rightsizing/run.ts";
 import { type ControllerParts, runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
@@ -26,6 +27,11 @@ import {
   type SimulatedClient,
 } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
+import { DEFAULT_SETTINGS, keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
+import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
+import type { UsageSource } from "../../controller/rightsizing/ports.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
 
 /** Where the program runs, and what differs from a program with all that is needed. */
 export interface ProgramPlace {
@@ -167,5 +173,68 @@ export function simulatedPlacement(client: SimulatedClient, store: CheckpointSto
     store,
     statuses: store,
     events: { emit: () => {} },
+  };
+}
+
+/** Rightsizing's ports outside of the API. */
+export interface RightsizingOutside {
+  /** For policies of every provider. */
+  readonly source: UsageSource;
+  readonly correctionStore?: CheckpointStore;
+}
+
+/** Rightsizing's ports on the simulated API, and its settings. */
+export function simulatedRightsizing(
+  api: SimulatedClient & Pick<SimulatedAPI, "store" | "rightsizingEvents">,
+  { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
+): Pick<RightsizingParts, "api" | "settings"> {
+  const ports: RightsizingAPI = {
+    sources: {
+      policies: api.listWatch("OptimizationPolicy"),
+      reports: api.listWatch("RecommendationReport"),
+      replicaSets: api.listWatch("ReplicaSet"),
+    },
+    statuses: api.policyStatusWriter,
+    reportStore: api.reportStore,
+    vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
+    workloads: api.workloadWriter,
+    correctionStore,
+    events: api.rightsizingEvents,
+    resizer: api.podResizer("optipod"),
+    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
+  };
+  return { api: ports, settings: () => DEFAULT_SETTINGS };
+}
+
+/** It runs until it is disposed of. */
+export function startRightsizing(
+  { api, clock }: { readonly api: SimulatedAPI; readonly clock: VirtualClock },
+  outside: RightsizingOutside,
+): AsyncDisposable {
+  const end = new AbortController();
+  const [random, log] = [seededRandom(21), silentLog];
+  const caches = createCaches(cacheSources(api), { clock, random, log });
+  const rightsizing = simulatedRightsizing(api, outside);
+  const copies = createRightsizingCopies(rightsizing.api.sources, { clock, random, log });
+  const ended = [
+    ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
+    ...Object.values(copies).map((copy) => copy.run(end.signal)),
+    runRightsizing({
+      ...rightsizing,
+      caches,
+      copies,
+      allocationStore: api.allocationStore,
+      served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
+      clock,
+      random,
+      log,
+    }, end.signal),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await clock.runUntil(clock.monotonic() + 20_000);
+      await Promise.all(ended);
+    },
   };
 }

@@ -1,5 +1,6 @@
 /** The market's loop in a cluster: what it applies, gives back, and leaves alone. */
-import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/default_settings.ts";
+import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
+import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/recorded_appliers.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { RoundResult } from "../../agent/market/round.ts";
@@ -15,12 +16,15 @@ import {
   plantOf,
 } from "../fixtures/market/algorithm_plant.ts";
 import { pure } from "../fixtures/pure.ts";
-import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { ofDeployment } from "../fixtures/sample_workloads.ts";
-import { ALL_THERE, startProgram } from "./controller_program.ts";
+import {
+  ALL_THERE,
+  simulatedRightsizing,
+  startProgram,
+  startRightsizing,
+} from "./controller_program.ts";
 import { type ControllerScene, loopTest, optOut, sceneTest } from "./controller_scene.ts";
-import { simulatedRightsizing, startRightsizing } from "./running_rightsizing.ts";
 
 loopTest("publishes bounds, patches, reports Applied, and then writes nothing", async (scene) => {
   scene.startController();

@@ -23,7 +23,7 @@ import {
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
-import { startRightsizing } from "./running_rightsizing.ts";
+import { startRightsizing } from "./controller_program.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

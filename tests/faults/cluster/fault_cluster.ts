@@ -22,7 +22,7 @@ import {
   type WebhookService,
 } from "../../fixtures/webhook/webhook_service.ts";
 import { isOfMarket } from "../final_state.ts";
-import { LOADED_PODS, newPod } from "./cluster_load.ts";
+import { constantUsage, LOADED_PODS, newPod, seedRightsized } from "./cluster_load.ts";
 import {
   type ClusterNode,
   corrupted,
@@ -43,10 +43,12 @@ import {
 import { PLACED, startPlaced } from "./placed_workload.ts";
 import { createProcesses, type Launched, type Process, type Processes } from "./process.ts";
 import { UNMANAGED } from "../invariants.ts";
-import { constantUsage, seedRightsized } from "./rightsized_workload.ts";
 import { keptCheckpoints } from "../../fixtures/rightsizing/recorded_appliers.ts";
-import { simulatedPlacement, startProgram } from "../../simulation/controller_program.ts";
-import { simulatedRightsizing } from "../../simulation/running_rightsizing.ts";
+import {
+  simulatedPlacement,
+  simulatedRightsizing,
+  startProgram,
+} from "../../simulation/controller_program.ts";
 import { type NodeLoopParts, runNodeLoop } from "../../../agent/loop.ts";
 import { createNodeSampler } from "../../../agent/sampling/node_sampler.ts";
 import { createPlacement } from "../../../controller/placement/placement.ts";
