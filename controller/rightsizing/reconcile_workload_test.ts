@@ -83,7 +83,7 @@ const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
 const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
-pure("reconcileWorkload() applies what it recommends, and records it", async () => {
+pure("property 23: reconcileWorkload() applies what it recommends, and records it with its times", async () => {
   const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
   const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
   assert.deepEqual([status, method], ["Applied", "InPlace"]);

@@ -1,5 +1,13 @@
-import { autoPolicy, MI, NOW_MS, rightsizingSnapshot } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { DEFAULT_SETTINGS, recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  rightsizingSnapshot,
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
+import {
+  DEFAULT_SETTINGS,
+  recordedAppliers,
+} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";

@@ -56,7 +56,7 @@ pure("inPlacePlan() asks for nothing that the server refuses, and is done after 
   assert.ok(applied > ran / 12, `${applied} of ${ran}`);
 });
 
-pure("decideRightsizing() sets requests to the recommendation where nothing forbids it", () => {
+pure("property 2: requests are set to the recommendation where nothing forbids it", () => {
   const world = fc.record({
     request: fc.integer({ min: 10, max: 400 }),
     requestMebi: fc.integer({ min: 1, max: 200 }),

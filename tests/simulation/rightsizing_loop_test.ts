@@ -47,7 +47,7 @@ function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
 
 const writes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
 
-test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recommendation", async (scene) => {
+test("properties 2 and 21: runRightsizingLoop() brings pods to the recommendation, and no template", async (scene) => {
   busyDeployments(scene, "web");
   scene.policy("all");
   await scene.run(MINUTE_MS);
@@ -56,6 +56,7 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   const record = scene.recordOf("web");
   assert.equal(record?.status, "Applied");
   assert.equal(record.method, "InPlace");
+  assert.deepEqual(scene.recreations, []);
   assert.deepEqual(record.inForce, [{
     container: "app",
     cpu: 180,

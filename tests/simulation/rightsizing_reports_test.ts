@@ -3,16 +3,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
-  anyWorkloads,
   freeContainers,
-  incidentsWithin,
   inWorld,
-  live,
   ownContainers,
   workloadsOf,
   worldProperty,
@@ -22,60 +17,6 @@ const MINUTE_MS = 60_000;
 
 /** Nothing is in the way of a change of these. */
 const freeWorkloads = workloadsOf(freeContainers);
-
-/** Each version of each workload's record that was ever written, by name. */
-function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
-  const history = new Map<string, WorkloadRecord[]>();
-  let seen = "";
-  scene.api.store.onChange(() => {
-    const { RecommendationReport } = scene.api.store.tables;
-    const now = RecommendationReport.all().map(({ metadata }) => metadata.resourceVersion).join();
-    if (now === seen) return;
-    seen = now;
-    for (const name of ["web", "db", "job"]) {
-      const record = scene.recordOf(name);
-      if (record !== undefined) history.set(name, [...history.get(name) ?? [], record]);
-    }
-  });
-  return history;
-}
-
-worldProperty(
-  "property 23: each workload has the time of its last recommendation, and was last applied then or later",
-  [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
-  (workloads, strategy, incidents) =>
-    inWorld(workloads, async (scene) => {
-      const history = historyOf(scene);
-      scene.policy("all", {
-        intervalMs: 2 * MINUTE_MS,
-        strategy: { ...strategy, cooldownMs: 3 * MINUTE_MS },
-      });
-      // Each version is to be seen.
-      const troubles = incidents.filter(({ what }) =>
-        typeof what === "string" || !("failure" in what) ||
-        what.failure.kind !== "RecommendationReport"
-      );
-      await live(scene, 15 * MINUTE_MS, { incidents: troubles, workloads });
-      for (const { name } of workloads) {
-        let before: WorkloadRecord | undefined;
-        for (const record of history.get(name) ?? assert.fail(`no record of ${name}`)) {
-          const { recommendedAtMs = NaN, appliedAtMs } = record;
-          assert.ok(recommendedAtMs >= (before?.recommendedAtMs ?? 0), `${recommendedAtMs}`);
-          assert.ok(recommendedAtMs <= scene.clock.wall());
-          if (appliedAtMs !== before?.appliedAtMs) {
-            assert.ok((appliedAtMs ?? NaN) >= recommendedAtMs, `${appliedAtMs} ${recommendedAtMs}`);
-          }
-          before = record;
-        }
-        const reported = scene.statusOf("all").workloads?.find((one) => one.name === name);
-        assert.equal(Date.parse(reported?.lastRecommendation ?? ""), before?.recommendedAtMs);
-        const applied = reported?.lastApplied === undefined
-          ? undefined
-          : Date.parse(reported.lastApplied);
-        assert.equal(applied, before?.appliedAtMs);
-      }
-    }),
-);
 
 /** A class of failures: how it is brought about, and how it is reported. */
 interface FailureClass {

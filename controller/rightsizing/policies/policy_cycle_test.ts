@@ -1,5 +1,12 @@
-import { MI, NOW_MS, rightsizingSnapshot } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { DEFAULT_SETTINGS, recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import {
+  MI,
+  NOW_MS,
+  rightsizingSnapshot,
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
+import {
+  DEFAULT_SETTINGS,
+  recordedAppliers,
+} from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Condition } from "../../../shared/api/object.ts";
