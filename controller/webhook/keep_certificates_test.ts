@@ -176,22 +176,6 @@ Deno.test("keepCertificates() ends with one authority, however often leaders cha
   );
 });
 
-Deno.test("keepCertificates() renews the server's certificate in time, and no more than that", async () => {
-  const { startAt, run, bundles, stored, believed, first } = await begunScene();
-  // Due after 60 days less the hour by which its beginning is set back.
-  const replica = await startAt(60 * DAY_MS - 2 * HOUR_MS);
-  await run(HOUR_MS - 120_000);
-  assert.deepEqual(replica.used, first.used);
-  const bundle = bundles();
-  await run(300_000);
-  assert.deepEqual(replica.made, ["serving"]);
-  assert.equal(replica.used.length, 2);
-  assert.equal(replica.used[1]?.cert, stored("tls.crt"));
-  assert.ok(believed(replica));
-  assert.deepEqual(bundles(), bundle);
-  await replica.stop();
-});
-
 Deno.test("keepCertificates() has a new authority trusted before its certificate is served", async () => {
   const { objects, start, startAt, run, bundles, stored, believed, count } = await begunScene();
   const [old = ""] = bundles();
