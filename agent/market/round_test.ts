@@ -11,7 +11,7 @@ import {
   sampleID,
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
-import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
+import { onlyContainer, playedAgent } from "../../tests/fixtures/market/algorithm_plant.ts";
 import { LOOP_DEFAULTS } from "../loop.ts";
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./container_state.ts";

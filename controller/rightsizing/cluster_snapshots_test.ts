@@ -26,7 +26,7 @@ import {
   recordOf,
   storedPolicy,
   workloadNamed,
-} from "../../tests/fixtures/rightsizing_outcomes.ts";
+} from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ClusterSnapshots } from "./cluster_snapshots.ts";
 import { CorrectionMemory } from "./corrections.ts";

@@ -16,7 +16,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../tests/fixtures/rightsizing/usage_answers.ts";
-import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { recordOf } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import {
   failedOutcome,
   lacksSamplesBriefly,

@@ -16,7 +16,7 @@ import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";

@@ -27,11 +27,14 @@ import {
   type SimulatedClient,
 } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
-import { DEFAULT_SETTINGS, keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
+import {
+  DEFAULT_SETTINGS,
+  keptCheckpoints,
+  notedVPAs,
+} from "../fixtures/rightsizing/recorded_appliers.ts";
 import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
 
 /** Where the program runs, and what differs from a program with all that is needed. */
 export interface ProgramPlace {

@@ -21,7 +21,7 @@ import {
   reconciledAs,
   storedPolicy,
   workloadNamed,
-} from "../../../tests/fixtures/rightsizing_outcomes.ts";
+} from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
