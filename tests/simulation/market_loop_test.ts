@@ -17,7 +17,8 @@ import {
 } from "../fixtures/market/algorithm_plant.ts";
 import { pure } from "../fixtures/pure.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
-import { ofDeployment } from "../fixtures/sample_workloads.ts";
+import { madePods, ofDeployment, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
 import {
   ALL_THERE,
   simulatedRightsizing,
@@ -210,23 +211,8 @@ pure("the algorithm never commits more than a raise may grant, however short the
 
 /** A pod of Deployment `web`, its original limit 200 m. */
 function deployedPod(scene: ControllerScene): void {
-  scene.api.store.tables.Deployment.create({
-    kind: "Deployment",
-    metadata: {
-      name: "web",
-      namespace: "shop",
-      uid: "",
-      resourceVersion: "",
-      labels: {},
-      annotations: {},
-    },
-    rollout: { updated: 1, total: 1, stands: false },
-    makes: {
-      paused: false,
-      replicas: 1,
-      template: { containers: [templateContainer()], initContainers: [] },
-    },
-  });
+  const makes = madePods([templateContainer()]);
+  scene.tables.Deployment.create(sampleWorkload({ makes }));
   scene.createPod("web");
   scene.changePod("web", (pod) => {
     const { metadata: { labels, owner } } = ofDeployment(pod);
@@ -260,14 +246,10 @@ function policyFor(
     reported.cpu.push([atMs, cpu]);
     reported.memory.push([atMs, 60 * MI]);
   }
-  api.store.tables.OptimizationPolicy.create({
-    metadata: { name: "all", namespace: "shop", uid: "", resourceVersion: "", generation: 1 },
-    spec: autoPolicy(strategy, {
-      selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
-    }),
-    faults: [],
-    status: {},
+  const spec = autoPolicy(strategy, {
+    selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
   });
+  api.store.tables.OptimizationPolicy.create(storedPolicy("all", spec));
   return source;
 }
 

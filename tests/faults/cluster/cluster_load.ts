@@ -10,6 +10,9 @@ import type { ArrivalProcess } from "../../../lab/simulation/node/request_server
 import type { UsageSource } from "../../../controller/rightsizing/ports.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts";
+import { storedPolicy } from "../../fixtures/rightsizing/workload_records.ts";
+import { madePods, sampleWorkload } from "../../fixtures/sample_workloads.ts";
+import { autoPolicy } from "../../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../fixtures/rightsizing/usage_answers.ts";
 
 /** A pod of the cluster. CPU in millicores. */
@@ -166,7 +169,6 @@ export const RIGHTSIZED = { namespace: "tenants", name: "app" } as const;
 /** Its ReplicaSet. */
 export const RIGHTSIZED_SET = "app-7f9d";
 
-const NO_VERSION = { uid: "", resourceVersion: "" };
 const MINUTE_MS = 60_000;
 const MI = 2 ** 20;
 /** Constant usage of its container, and the resulting request, at factor 1.2. */
@@ -175,29 +177,7 @@ const USED = { cpu: 150, memory: 40 * MI } as const;
 export const RECOMMENDED = { before: 180, after: 225 } as const;
 
 function policySpec(safetyFactor: number): PolicySpec {
-  return {
-    mode: "Auto",
-    weight: 100,
-    selector: { workloadKinds: ["Deployment"] },
-    provider: "prometheus",
-    windowMs: 24 * 60 * MINUTE_MS,
-    percentile: "P90",
-    safetyFactor,
-    minSamples: 10,
-    bounds: { cpu: { min: 10, max: 1000 }, memory: { min: MI, max: 1024 * MI } },
-    updateStrategy: {
-      allowInPlaceResize: true,
-      allowRecreate: false,
-      updateRequestsOnly: true,
-      limitMultipliers: { cpu: 1, memory: 1.1 },
-      changeThresholdPercent: 10,
-      cooldownMs: 10_000,
-      useServerSideApply: true,
-      allowWithHPA: false,
-      publishVPA: false,
-    },
-    intervalMs: 10_000,
-  };
+  return autoPolicy({ cooldownMs: 10_000 }, { safetyFactor, intervalMs: 10_000 });
 }
 
 /** Puts the Deployment, its ReplicaSet and its policy into the cluster. */
@@ -207,22 +187,17 @@ export function seedRightsized({ store }: SimulatedAPI): void {
   const loaded = LOADED_PODS.find(({ replicaSet }) => replicaSet === RIGHTSIZED_SET);
   if (loaded === undefined) return;
   const { containers } = newPod(loaded);
+  const made = sampleWorkload({ labels: {}, makes: madePods(containers) });
   const { metadata: { uid } } = Deployment.seed({
-    kind: "Deployment",
-    metadata: { namespace, name, ...NO_VERSION, labels: {}, annotations: {} },
-    rollout: { updated: 1, total: 1, stands: false },
-    makes: { paused: false, replicas: 1, template: { containers, initContainers: [] } },
+    ...made,
+    metadata: { ...made.metadata, namespace, name },
   });
   ReplicaSet.seed({
     metadata: { namespace, name: RIGHTSIZED_SET, uid: RIGHTSIZED_SET, resourceVersion: "" },
     deployment: { name, uid },
   });
-  OptimizationPolicy.seed({
-    metadata: { namespace, name, ...NO_VERSION, generation: 1 },
-    spec: policySpec(RECOMMENDED.before / USED.cpu),
-    faults: [],
-    status: {},
-  });
+  const spec = policySpec(RECOMMENDED.before / USED.cpu);
+  OptimizationPolicy.seed(storedPolicy(name, spec, { namespace }));
 }
 
 /** Users want more room: another safety factor. */
