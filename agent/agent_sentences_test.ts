@@ -9,12 +9,15 @@ import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertSentences, assertTexts } from "../tests/fixtures/assert_sentences.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
-import { boundedAllocation, sampleBounds } from "../tests/fixtures/market/sample_participants.ts";
+import {
+  boundedAllocation,
+  PLAIN_PACE,
+  sampleBounds,
+} from "../tests/fixtures/market/sample_participants.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
 import { nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { createParticipantIndex } from "./market/participants.ts";
-import { PLAIN_PACE } from "../tests/fixtures/market/paced_sample.ts";
 import { type StayingLimit, whyLimitStays, whyWaiting } from "./reporting/why_waiting.ts";
 import type { NodeState } from "../shared/scarcity/node_state.ts";
 

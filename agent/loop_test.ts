@@ -20,7 +20,7 @@ import {
   sampleBounds,
   sampleReading,
 } from "../tests/fixtures/market/sample_participants.ts";
-import { WRITTEN } from "../tests/fixtures/market/written_allocations.ts";
+import { WRITTEN } from "../tests/fixtures/market/bids_arbitrary.ts";
 import { type NodeLoopOptions, runNodeLoop } from "./loop.ts";
 import type { RoundResult } from "./market/round.ts";
 

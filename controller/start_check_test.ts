@@ -5,7 +5,7 @@ import type { Node } from "../shared/api/node.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
-import { createWatchedCache } from "../tests/fixtures/market/watched_cache.ts";
+import { createWatchedCache } from "../tests/fixtures/caches.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import {
   createServedResize,

@@ -3,10 +3,8 @@ import fc from "fast-check";
 import {
   type CertificateChain,
   certificateChain,
-  SERVICE_NAME,
-} from "../../tests/fixtures/webhook/certificate_chain.ts";
-import {
   createWebhookClient,
+  SERVICE_NAME,
   type WebhookClientOptions,
 } from "../../tests/fixtures/webhook/webhook_client.ts";
 import type { PostApp } from "./admission_routes.ts";

@@ -6,9 +6,9 @@ import {
   nextNodeState,
   type NodeStateMemory,
 } from "../../shared/scarcity/node_state.ts";
-import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import {
   boundedAllocation,
+  SAMPLE_PACE,
   sampleBounds,
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";

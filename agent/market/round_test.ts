@@ -4,14 +4,14 @@ import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { type DemandRule, queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
-import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
-import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
 import {
   boundedAllocation,
+  SAMPLE_PACE,
   sampleBounds,
   sampleID,
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
+import { onlyContainer, playedAgent } from "../../tests/fixtures/market/algorithm_plant.ts";
 import { LOOP_DEFAULTS } from "../loop.ts";
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./container_state.ts";

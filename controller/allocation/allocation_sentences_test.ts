@@ -17,7 +17,7 @@ import {
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences, type SentenceRow } from "../../tests/fixtures/assert_sentences.ts";
-import { bidInput, INPUT_NOW_MS } from "../../tests/fixtures/market/bid_input.ts";
+import { bidInput, INPUT_NOW_MS } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";

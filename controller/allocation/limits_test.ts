@@ -12,7 +12,7 @@ import {
   sampleGuaranteed,
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
-import { quietSnapshot } from "../../tests/fixtures/market/bid_input.ts";
+import { quietSnapshot } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { MarketConfig } from "../config.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
-import { distributionOfSamples } from "../../tests/fixtures/rightsizing/sampled_distribution.ts";
+import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
 import {
   retryResize,
@@ -188,12 +188,12 @@ function usageOf(container: string, cpu: number[], memory: number[]): ContainerU
 const many = (value: number, count = 20): number[] => new Array(count).fill(value);
 
 /** Evaluates the answer for a workload with container `app` and sidecar `proxy`. */
-function evaluated(answer: UsageAnswer, readySinceMs?: number) {
+function evaluated(answer: UsageAnswer, readySinceMs?: number, policy = autoPolicy()) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
   const { pods, workload } = rightsizingSnapshot({ containers });
   const ready = readySinceMs === undefined ? {} : { readySinceMs };
   const snapshot = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
-  const found = learnUsage(answer, { policy: autoPolicy(), workload, corrections: new Map() });
+  const found = learnUsage(answer, { policy, workload, corrections: new Map() });
   return { missing: silentSource(snapshot, answer), found };
 }
 
@@ -216,6 +216,13 @@ pure("learnUsage() recommends for each container but sidecars, with samples and 
   const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
   assert.ok("samples" in fewer);
   assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
+  // Within the policy's bounds.
+  const bounds = { cpu: { min: 10, max: 170 }, memory: { min: 200 * MI, max: 400 * MI } };
+  const answer = answerOf(usageOf("app", many(150), many(80 * MI)));
+  const bounded = evaluated(answer, undefined, autoPolicy({}, { bounds })).found;
+  assert.ok("recommendations" in bounded);
+  const values = bounded.recommendations.map(({ cpu, memory }) => [cpu, memory]);
+  assert.deepEqual(values, [[170, 200 * MI]]);
 });
 
 pure("learnUsage() has a reason where a source does not answer", () => {

@@ -10,7 +10,7 @@ import type { ReplicaSet, WorkloadKind } from "../../shared/api/workload.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
-import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
+import { fixedCache } from "../../tests/fixtures/caches.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
@@ -26,7 +26,7 @@ import {
   recordOf,
   storedPolicy,
   workloadNamed,
-} from "../../tests/fixtures/rightsizing_outcomes.ts";
+} from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ClusterSnapshots } from "./cluster_snapshots.ts";
 import { CorrectionMemory } from "./corrections.ts";

@@ -17,7 +17,7 @@ import {
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
+import { fixedCache } from "../../tests/fixtures/caches.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";

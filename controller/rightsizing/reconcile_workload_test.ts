@@ -16,7 +16,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../tests/fixtures/rightsizing/usage_answers.ts";
-import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { recordOf } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import {
   failedOutcome,
   lacksSamplesBriefly,
@@ -83,21 +83,24 @@ const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
 const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
-pure("reconcileWorkload() applies what it recommends, and records it", async () => {
-  const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
-  const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
-  assert.deepEqual([status, method], ["Applied", "InPlace"]);
-  assert.deepEqual(inForce, [{
-    container: "app",
-    cpu: 180,
-    memory: 96 * MI,
-    adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
-  }]);
-  // Kills follow applied values, so those count from the begin.
-  assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
-  assert.equal(appliers.asked.length, 2);
-  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
-});
+pure(
+  "property 23: reconcileWorkload() applies what it recommends, and records it with its times",
+  async () => {
+    const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
+    const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
+    assert.deepEqual([status, method], ["Applied", "InPlace"]);
+    assert.deepEqual(inForce, [{
+      container: "app",
+      cpu: 180,
+      memory: 96 * MI,
+      adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+    }]);
+    // Kills follow applied values, so those count from the begin.
+    assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
+    assert.equal(appliers.asked.length, 2);
+    assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
+  },
+);
 
 pure("reconcileWorkload() asks for all containers but sidecars", async () => {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];

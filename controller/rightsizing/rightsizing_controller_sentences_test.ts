@@ -1,22 +1,24 @@
-import { DEFAULT_SETTINGS } from "../../tests/fixtures/rightsizing/default_settings.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
-import { remedyFor } from "../../shared/api/reasons/reasons.ts";
-import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
-import { createPermits } from "../../shared/control/permits.ts";
-import { silentLog } from "../../shared/log.ts";
-import { distributionOfSamples } from "../../tests/fixtures/rightsizing/sampled_distribution.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing_outcomes.ts";
-import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { serveCanned } from "../../tests/fixtures/canned_server.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   MI,
   NOW_MS,
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
+import {
+  DEFAULT_SETTINGS,
+  recordedAppliers,
+} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { remedyFor } from "../../shared/api/reasons/reasons.ts";
+import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
+import { createPermits } from "../../shared/control/permits.ts";
+import { silentLog } from "../../shared/log.ts";
+import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing/workload_records.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { silentSource } from "./reconcile_workload.ts";

@@ -7,7 +7,7 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { recordOf } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { recommendation } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { NewReport } from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";

@@ -7,7 +7,7 @@ import { effectiveSettings } from "../../shared/config/load.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
+import { createPaperCertificates } from "../../tests/fixtures/webhook/webhook_replica.ts";
 import {
   AUTHORITY_LIFE_MS,
   certificateStep,

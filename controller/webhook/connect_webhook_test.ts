@@ -6,15 +6,18 @@ import {
   type KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
-import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/webhook/certificate_chain.ts";
-import { createWebhookClient } from "../../tests/fixtures/webhook/webhook_client.ts";
+import {
+  certificateChain,
+  createWebhookClient,
+  SERVICE_NAME,
+} from "../../tests/fixtures/webhook/webhook_client.ts";
 import { type ConnectedWebhookOptions, connectWebhook, runWebhook } from "./connect_webhook.ts";
 import { WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_objects.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
+import { createSteppedClock } from "../../tests/fixtures/webhook/webhook_replica.ts";
 import {
   createWebhookObjects,
   serveWebhookObjects,

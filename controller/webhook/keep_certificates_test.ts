@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { silentLog } from "../../shared/log.ts";
-import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import {
+  createPaperCertificates,
   WEBHOOK_NAMES,
   type WebhookReplica,
   webhookScene,
@@ -174,22 +174,6 @@ Deno.test("keepCertificates() ends with one authority, however often leaders cha
       },
     ),
   );
-});
-
-Deno.test("keepCertificates() renews the server's certificate in time, and no more than that", async () => {
-  const { startAt, run, bundles, stored, believed, first } = await begunScene();
-  // Due after 60 days less the hour by which its beginning is set back.
-  const replica = await startAt(60 * DAY_MS - 2 * HOUR_MS);
-  await run(HOUR_MS - 120_000);
-  assert.deepEqual(replica.used, first.used);
-  const bundle = bundles();
-  await run(300_000);
-  assert.deepEqual(replica.made, ["serving"]);
-  assert.equal(replica.used.length, 2);
-  assert.equal(replica.used[1]?.cert, stored("tls.crt"));
-  assert.ok(believed(replica));
-  assert.deepEqual(bundles(), bundle);
-  await replica.stop();
 });
 
 Deno.test("keepCertificates() has a new authority trusted before its certificate is served", async () => {

@@ -1,9 +1,11 @@
 import { parseAdmissionReview } from "../../shared/admission/admission_review.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
-import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
-import { webhookScene } from "../../tests/fixtures/webhook/webhook_replica.ts";
+import {
+  createPaperCertificates,
+  createSteppedClock,
+  webhookScene,
+} from "../../tests/fixtures/webhook/webhook_replica.ts";
 import { followFiles } from "./keep_certificates.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 import { runWebhook } from "./connect_webhook.ts";

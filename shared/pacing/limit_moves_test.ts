@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
-import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
+import {
+  pacedSample,
+  PLAIN_PACE,
+  SAMPLE_PACE,
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { PaceMemory } from "../market/market_container.ts";
 import {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { distributionOfSamples } from "../../tests/fixtures/rightsizing/sampled_distribution.ts";
+import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { Distribution, UsageSample } from "./distribution.ts";
 import {
   BUCKET_SCALES,

@@ -14,7 +14,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
-import { createPaperCertificates } from "../fixtures/webhook/paper_certificates.ts";
+import { createPaperCertificates } from "../fixtures/webhook/webhook_replica.ts";
 import { serveWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
 import { allocationStoreContract, desiredWriterContract } from "./allocation_contracts.ts";
 import {

@@ -14,10 +14,9 @@ import {
 } from "./fault.ts";
 import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
-import { LOADED_PODS, type LoadedPod } from "./cluster/cluster_load.ts";
+import { changePolicy, LOADED_PODS, type LoadedPod } from "./cluster/cluster_load.ts";
 import { checkCeilings, checkRecords, checkRestored, type Chosen } from "./final_state.ts";
 import type { Violation } from "./invariants.ts";
-import { changePolicy } from "./cluster/rightsized_workload.ts";
 
 /** Until when limits may come back late, and until when they may rise late; monotonic ms. */
 export interface Disturbance {

@@ -16,10 +16,9 @@ import { carriedLimit, checkLimitWrite, isOfMarket, type Violate } from "./final
 import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import type { Actor } from "./cluster/faulty_client.ts";
 import { PLACED, readyOnDemand, readyReplicas } from "./cluster/placed_workload.ts";
-import { RIGHTSIZED } from "./cluster/rightsized_workload.ts";
+import { RIGHTSIZED, templateLimit } from "./cluster/cluster_load.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { isLive } from "../../shared/resize/scope.ts";
-import { templateLimit } from "./cluster/cluster_load.ts";
 
 /** A broken promise. */
 export interface Violation {

@@ -5,6 +5,7 @@ import type { Fault, FaultPlan } from "./fault.ts";
 import { playPlan } from "./play_plan.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createProcess } from "./cluster/process.ts";
+import { MUTANTS, mutate } from "./mutants.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
@@ -102,4 +103,29 @@ test("a process's wall clock jumps, its monotonic clock does not", async () => {
   await clock.runUntil(10);
   process.jumpClock(-5000);
   assert.deepEqual([process.clock.wall(), process.clock.monotonic()], [995_010, 10]);
+});
+
+Deno.test("each mutant stands at one place of the sources", async () => {
+  for (const mutant of MUTANTS) {
+    const source = await Deno.readTextFile(new URL(`../../${mutant.file}`, import.meta.url));
+    assert.notEqual(mutate(source, mutant), source, mutant.name);
+  }
+});
+
+Deno.test("at least 40 mutants, half of them with stale views", () => {
+  const stale = MUTANTS.filter(({ kind }) => kind === "stale").length;
+  assert.ok(MUTANTS.length >= 40, `${MUTANTS.length}`);
+  assert.ok(stale / MUTANTS.length >= 0.4, `${stale}`);
+  assert.equal(new Set(MUTANTS.map(({ name }) => name)).size, MUTANTS.length);
+});
+
+Deno.test("docs/reliability.md says of each mutant what found it", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../docs/reliability.md", import.meta.url),
+  );
+  const rows = [...page.matchAll(/^\| (.+?) +\| (stale|crash|missed|rule) +\|/gm)];
+  assert.deepEqual(
+    rows.map(([, name, kind]) => `${kind}: ${name}`),
+    MUTANTS.map(({ name, kind }) => `${kind}: ${name}`),
+  );
 });

@@ -9,17 +9,18 @@ import { DEFAULT_PACE } from "../../shared/pacing/paced_container.ts";
 import { seededRandom } from "../../shared/random.ts";
 import {
   type Bounds,
+  createPlant,
   drawnBounds,
   drawnContainer,
   drawnSettings,
+  type LimitChange,
   millicores,
   MOST_DELAY_MS,
+  needOf,
   plantOf,
   type Settings,
-} from "../fixtures/market/drawn_plant.ts";
-import { createPlant, type LimitChange } from "../fixtures/market/algorithm_plant.ts";
+} from "../fixtures/market/algorithm_plant.ts";
 import { cases } from "../fixtures/cases.ts";
-import { needOf } from "../fixtures/market/constant_need.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;

@@ -16,8 +16,8 @@ import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
-import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { pure } from "../fixtures/pure.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");

@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
 import {
@@ -29,55 +27,29 @@ async function lowers(scene: ControllerScene): Promise<boolean> {
   return wanted < 600;
 }
 
-function changeApp(fields: Partial<Pod["containers"][number]>): (pod: Pod) => Pod {
-  return (pod) => ({ ...pod, containers: pod.containers.map((one) => ({ ...one, ...fields })) });
-}
-
-/** Holds that end by themselves, ms after they began. */
-const TIMED: Readonly<
-  Record<string, readonly [number, "lower" | "half" | undefined, (scene: ControllerScene) => void]>
-> = {
-  RecentRestart: [
-    300_000,
-    undefined,
-    ({ changePod, clock }) => changePod("web", changeApp({ restartedAtMs: clock.wall() })),
-  ],
-  HPAScaled: [
-    60_000,
-    "half",
-    ({ tables, clock }) =>
-      void tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
-        ...hpa,
-        lastScaleMs: clock.wall(),
-      })),
-  ],
-};
-
-for (const [reason, [lastsMs, after, begin]] of Object.entries(TIMED)) {
-  loopTest(`ends ${reason} by itself`, async (scene) => {
-    if (after === "half") {
-      scene.tables.HorizontalPodAutoscaler.create(sampleHPA({ stabilizationMs: lastsMs }));
-    }
-    scene.startController();
-    await raise(scene);
-    const before = [scene.bound().held, scene.boundReasons()];
-    assert.equal(before[0], after);
-    begin(scene);
-    await scene.pass(2000);
-    assert.equal(scene.bound().held, "lower");
-    assert.match(scene.boundReasons() ?? "", new RegExp(reason));
-    assert.equal(await lowers(scene), false);
-    // Raises are made meanwhile.
-    await scene.wantFor(10_000, 800);
-    scene.assertLimit(800);
-    await scene.wantFor(lastsMs - 25_000, 200);
-    assert.equal(scene.limits().wanted, 800);
-    // Nothing happens in the API at its end.
-    await scene.pass(10_000);
-    assert.deepEqual([scene.bound().held, scene.boundReasons()], before);
-    scene.assertLimit(200);
-  });
-}
+loopTest("ends HPAScaled by itself", async (scene) => {
+  const { HorizontalPodAutoscaler: autoscalers } = scene.tables;
+  const lastsMs = 60_000;
+  autoscalers.create(sampleHPA({ stabilizationMs: lastsMs }));
+  scene.startController();
+  await raise(scene);
+  const before = [scene.bound().held, scene.boundReasons()];
+  assert.equal(before[0], "half");
+  autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, lastScaleMs: scene.clock.wall() }));
+  await scene.pass(2000);
+  assert.equal(scene.bound().held, "lower");
+  assert.match(scene.boundReasons() ?? "", /HPAScaled/);
+  assert.equal(await lowers(scene), false);
+  // Raises are made meanwhile.
+  await scene.wantFor(10_000, 800);
+  scene.assertLimit(800);
+  await scene.wantFor(lastsMs - 25_000, 200);
+  assert.equal(scene.limits().wanted, 800);
+  // Nothing happens in the API at its end.
+  await scene.pass(10_000);
+  assert.deepEqual([scene.bound().held, scene.boundReasons()], before);
+  scene.assertLimit(200);
+});
 
 loopTest("lowers no limit while a Deployment rolls out", async (scene) => {
   scene.tables.Deployment.create(sampleWorkload());
@@ -133,14 +105,6 @@ loopTest("leaves pods to a VPA until it is gone", async (scene) => {
   scene.assertLimit(600);
 });
 
-function setReady({ changePod, clock }: ControllerScene, ready = true): void {
-  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
-    ...pod,
-    ready,
-    ...(ready ? { readySinceMs: clock.wall() } : {}),
-  }));
-}
-
 loopTest("follows a LimitRange, and keeps limits while it is unreadable", async (scene) => {
   const { LimitRange: ranges, VerticalPodAutoscaler: autoscalers } = scene.tables;
   const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
@@ -168,48 +132,6 @@ loopTest("follows a LimitRange, and keeps limits while it is unreadable", async 
   autoscalers.remove("shop/web-vpa");
   await scene.pass(10_000);
   scene.assertLimit(600);
-});
-
-/** The pod with containers that were started now, not Ready. */
-function start({ changePod, clock }: ControllerScene): void {
-  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
-    ...changeApp({ startedAtMs: clock.wall() })(pod),
-    ready: false,
-  }));
-}
-
-/** A pod that asks for a boost has just been started. */
-async function started(scene: ControllerScene, boost: string) {
-  scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
-  scene.startController({ burstFactor: 4 });
-  scene.createPod("web");
-  scene.annotate({ [STARTUP_BOOST]: boost });
-  await scene.pass(5000);
-  start(scene);
-}
-
-function assertCeiling({ bound }: ControllerScene, ceiling: number): void {
-  assert.deepEqual([bound().ceiling, bound().boost], [ceiling, ceiling > 800 ? true : undefined]);
-}
-
-loopTest("boosts ceilings until the pod is Ready and a little longer, once", async (scene) => {
-  await started(scene, "2x,20s");
-  await scene.pass(5000);
-  assertCeiling(scene, 1600);
-  setReady(scene);
-  await scene.wantFor(18_000, 1600);
-  assertCeiling(scene, 1600);
-  assert.equal(scene.limits().wanted, 1600);
-  // Nothing happens in the API at the end.
-  await scene.pass(4000);
-  assertCeiling(scene, 800);
-  assert.equal(scene.limits().wanted, 800);
-  await scene.pass(900_000);
-  for (const ready of [false, true]) {
-    setReady(scene, ready);
-    await scene.pass(2000);
-    assertCeiling(scene, 800);
-  }
 });
 
 function writes({ count }: ControllerScene): number {

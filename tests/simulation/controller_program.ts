@@ -1,38 +1,60 @@
 /**
- * The controller's program on the simulated cluster: start check, election, settings, loops.
+ * The controller's program on the simulated cluster: start check, election, settings, loops; and rightsizing as
+ * it runs it.
  *
  * @module
  */
 import { Registry } from "prom-client";
-import { createCaches } from "../../controller/caches.ts";
+import { type Caches, createCaches, namedCaches } from "../../controller/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
-import type { RightsizingParts } from "../../controller/rightsizing/run.ts";
+import type { PlacementAPI } from "../../controller/placement/ports.ts";
+import { type RightsizingParts, runRightsizing } from "../../controller/rightsizing/run.ts";
 import { type ControllerParts, runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
+import type { OwnerTemplates } from "../../shared/api/ports.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { effectiveSettings } from "../../shared/config/load.ts";
 import type { ListWatch } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
-import { seededRandom } from "../../shared/random.ts";
-import { cacheSources, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { type Random, seededRandom } from "../../shared/random.ts";
+import {
+  cacheSources,
+  type SimulatedAPI,
+  type SimulatedClient,
+} from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
+import {
+  DEFAULT_SETTINGS,
+  keptCheckpoints,
+  notedVPAs,
+} from "../fixtures/rightsizing/recorded_appliers.ts";
+import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
+import type { UsageSource } from "../../controller/rightsizing/ports.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 
 /** Where the program runs, and what differs from a program with all that is needed. */
 export interface ProgramPlace {
-  readonly api: SimulatedAPI;
+  readonly api: SimulatedClient & Pick<SimulatedAPI, "events">;
   readonly clock: Clock;
   readonly identity: string;
+  /** @default one of its own for each length of the identity */
+  readonly random?: Random;
+  /** @default none has limits */
+  readonly templates?: OwnerTemplates;
   /** The server's answer at the start check. @default all that is needed */
   readonly ask?: AskCluster;
   /** The ConfigMap of the settings. @default none is followed */
   readonly followed?: ListWatch<ConfigMap>;
   /** Texts by flag. @default none */
   readonly flags?: ReadonlyMap<string, string>;
-  /** Rightsizing, with its ports. @default none */
-  readonly rightsizing?: Pick<RightsizingParts, "api" | "settings">;
+  /** Rightsizing, with its ports, and settings if not those of the program. @default none */
+  readonly rightsizing?:
+    & Pick<RightsizingParts, "api">
+    & Partial<Pick<RightsizingParts, "settings">>;
   /** Parts that run beside the market. @default nothing */
   readonly more?: (
     slot: ProgramSlot,
@@ -47,6 +69,8 @@ export interface ProgramSlot
 
 /** A program that runs. */
 export interface ControllerProgram {
+  /** Its copies, which show its knowledge. */
+  readonly caches: Caches;
   readonly settings: LiveSettings;
   readonly registry: Registry;
   /** SIGTERM. */
@@ -58,7 +82,7 @@ export interface ControllerProgram {
   readonly waitsFor: () => string | undefined;
   /** The exit code, once it has ended. */
   readonly exitCode: () => number | undefined;
-  readonly ended: Promise<unknown>;
+  readonly ended: Promise<0 | 1>;
 }
 
 /** A server with all that is needed. */
@@ -73,10 +97,10 @@ export const ALL_THERE: AskCluster = () =>
 
 /** Starts a controller. */
 export function startProgram(
-  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), rightsizing, more }:
+  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), rightsizing, ...place }:
     ProgramPlace,
 ): ControllerProgram {
-  const random = seededRandom(identity.length);
+  const { random = seededRandom(identity.length), more } = place;
   const log = silentLog;
   const stop = new AbortController();
   const effective = effectiveSettings(CONTROLLER_SETTINGS, { flags });
@@ -108,11 +132,11 @@ export function startProgram(
       },
       store: api.allocationStore,
       resizer: api.podResizer(),
-      templates: { limitsOf: () => Promise.resolve(undefined) },
+      templates: place.templates ?? { limitsOf: () => Promise.resolve(undefined) },
       events: { emit: api.events.emit, run: () => Promise.resolve() },
       ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),
     },
-    ...(rightsizing === undefined ? {} : { rightsizing: { settings: rightsizing.settings } }),
+    rightsizing: { settings: rightsizing?.settings ?? settings.values },
     caches,
     clock,
     random,
@@ -125,6 +149,7 @@ export function startProgram(
     waitsFor: (reason) => waitsFor = reason,
   }, stop.signal);
   return {
+    caches,
     settings,
     registry,
     terminate: () => stop.abort(),
@@ -135,5 +160,84 @@ export function startProgram(
     waitsFor: () => waitsFor,
     exitCode: () => exitCode,
     ended: run.then((code) => exitCode = code),
+  };
+}
+
+/** Placement's ports on the simulated API; what it stores outlives the program. */
+export function simulatedPlacement(client: SimulatedClient, store: CheckpointStore): PlacementAPI {
+  return {
+    sources: {
+      replicaSets: client.listWatch("ReplicaSet"),
+      budgets: client.listWatch("PodDisruptionBudget"),
+      volumes: client.listWatch("PersistentVolume"),
+    },
+    evictor: client.podEvictor,
+    costs: client.deletionCostWriter,
+    store,
+    statuses: store,
+    events: { emit: () => {} },
+  };
+}
+
+/** Rightsizing's ports outside of the API. */
+export interface RightsizingOutside {
+  /** For policies of every provider. */
+  readonly source: UsageSource;
+  readonly correctionStore?: CheckpointStore;
+}
+
+/** Rightsizing's ports on the simulated API, and its settings. */
+export function simulatedRightsizing(
+  api: SimulatedClient & Pick<SimulatedAPI, "store" | "rightsizingEvents">,
+  { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
+): Pick<RightsizingParts, "api" | "settings"> {
+  const ports: RightsizingAPI = {
+    sources: {
+      policies: api.listWatch("OptimizationPolicy"),
+      reports: api.listWatch("RecommendationReport"),
+      replicaSets: api.listWatch("ReplicaSet"),
+    },
+    statuses: api.policyStatusWriter,
+    reportStore: api.reportStore,
+    vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
+    workloads: api.workloadWriter,
+    correctionStore,
+    events: api.rightsizingEvents,
+    resizer: api.podResizer("optipod"),
+    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
+  };
+  return { api: ports, settings: () => DEFAULT_SETTINGS };
+}
+
+/** It runs until it is disposed of. */
+export function startRightsizing(
+  { api, clock }: { readonly api: SimulatedAPI; readonly clock: VirtualClock },
+  outside: RightsizingOutside,
+): AsyncDisposable {
+  const end = new AbortController();
+  const [random, log] = [seededRandom(21), silentLog];
+  const caches = createCaches(cacheSources(api), { clock, random, log });
+  const rightsizing = simulatedRightsizing(api, outside);
+  const copies = createRightsizingCopies(rightsizing.api.sources, { clock, random, log });
+  const ended = [
+    ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
+    ...Object.values(copies).map((copy) => copy.run(end.signal)),
+    runRightsizing({
+      ...rightsizing,
+      caches,
+      copies,
+      allocationStore: api.allocationStore,
+      served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
+      clock,
+      random,
+      log,
+    }, end.signal),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await clock.runUntil(clock.monotonic() + 20_000);
+      await Promise.all(ended);
+    },
   };
 }

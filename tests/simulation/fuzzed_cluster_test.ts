@@ -30,7 +30,7 @@ import type { ObjectTable } from "../../lab/simulation/api/object_store.ts";
 import { sampleContainer, samplePod } from "../contract/support/sample_objects.ts";
 import { mutatedJSON } from "../fixtures/mutated_json.ts";
 import { RAW_OBJECTS } from "../fixtures/raw_objects.ts";
-import { WRITTEN } from "../fixtures/market/written_allocations.ts";
+import { WRITTEN } from "../fixtures/market/bids_arbitrary.ts";
 import { type ControllerScene, failureLog, loopTest } from "./controller_scene.ts";
 
 /** A pod that takes part, and what leaves its limit free while it is whole. */

@@ -1,5 +1,6 @@
 /** The market's loop in a cluster: what it applies, gives back, and leaves alone. */
-import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/default_settings.ts";
+import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
+import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/recorded_appliers.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { RoundResult } from "../../agent/market/round.ts";
@@ -13,14 +14,18 @@ import {
   drawnSettings,
   millicores,
   plantOf,
-} from "../fixtures/market/drawn_plant.ts";
+} from "../fixtures/market/algorithm_plant.ts";
 import { pure } from "../fixtures/pure.ts";
-import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
-import { ofDeployment } from "../fixtures/sample_workloads.ts";
-import { ALL_THERE, startProgram } from "./controller_program.ts";
+import { madePods, ofDeployment, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
+import {
+  ALL_THERE,
+  simulatedRightsizing,
+  startProgram,
+  startRightsizing,
+} from "./controller_program.ts";
 import { type ControllerScene, loopTest, optOut, sceneTest } from "./controller_scene.ts";
-import { simulatedRightsizing, startRightsizing } from "./running_rightsizing.ts";
 
 loopTest("publishes bounds, patches, reports Applied, and then writes nothing", async (scene) => {
   scene.startController();
@@ -206,23 +211,8 @@ pure("the algorithm never commits more than a raise may grant, however short the
 
 /** A pod of Deployment `web`, its original limit 200 m. */
 function deployedPod(scene: ControllerScene): void {
-  scene.api.store.tables.Deployment.create({
-    kind: "Deployment",
-    metadata: {
-      name: "web",
-      namespace: "shop",
-      uid: "",
-      resourceVersion: "",
-      labels: {},
-      annotations: {},
-    },
-    rollout: { updated: 1, total: 1, stands: false },
-    makes: {
-      paused: false,
-      replicas: 1,
-      template: { containers: [templateContainer()], initContainers: [] },
-    },
-  });
+  const makes = madePods([templateContainer()]);
+  scene.tables.Deployment.create(sampleWorkload({ makes }));
   scene.createPod("web");
   scene.changePod("web", (pod) => {
     const { metadata: { labels, owner } } = ofDeployment(pod);
@@ -256,14 +246,10 @@ function policyFor(
     reported.cpu.push([atMs, cpu]);
     reported.memory.push([atMs, 60 * MI]);
   }
-  api.store.tables.OptimizationPolicy.create({
-    metadata: { name: "all", namespace: "shop", uid: "", resourceVersion: "", generation: 1 },
-    spec: autoPolicy(strategy, {
-      selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
-    }),
-    faults: [],
-    status: {},
+  const spec = autoPolicy(strategy, {
+    selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
   });
+  api.store.tables.OptimizationPolicy.create(storedPolicy("all", spec));
   return source;
 }
 

@@ -20,8 +20,12 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
-import { type RecordedAudit, recordedAudit } from "../fixtures/recorded_audit.ts";
-import { type KeptCheckpoints, keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import {
+  type KeptCheckpoints,
+  keptCheckpoints,
+  type RecordedAudit,
+  recordedAudit,
+} from "../fixtures/rightsizing/recorded_appliers.ts";
 import {
   DB_OWNER,
   dbStatefulSet,
@@ -34,9 +38,9 @@ import {
 } from "../fixtures/placement/placement_caches.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
-import { type ControllerProgram, startProgram } from "./controller_program.ts";
-import { byCost } from "./deletion_order.ts";
+import { type ControllerProgram, simulatedPlacement, startProgram } from "./controller_program.ts";
 import {
+  byCost,
   CAPACITY_TYPE,
   type ClusterOptions,
   ownPods,
@@ -213,11 +217,7 @@ export class PlacementCluster {
           webhook: serves,
           observer: createPlacementMetrics(registry),
           api: {
-            sources: {
-              replicaSets: api.listWatch("ReplicaSet"),
-              budgets: api.listWatch("PodDisruptionBudget"),
-              volumes: api.listWatch("PersistentVolume"),
-            },
+            ...simulatedPlacement(api, this.memory),
             evictor: {
               evict: async (pod) => {
                 // Requests of a machine that is cut off never reach the server.
@@ -225,9 +225,6 @@ export class PlacementCluster {
                 return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },
             },
-            costs: api.deletionCostWriter,
-            store: this.memory,
-            statuses: this.memory,
             events: { emit: (event) => void this.events.push(event) },
           },
         });

@@ -1,5 +1,6 @@
 /**
- * The scheduler and the kubelet of the cluster in virtual time in which pods are placed.
+ * The scheduler and the kubelet of the cluster in virtual time in which pods are placed, and the order in
+ * which a Deployment is scaled down.
  *
  * @module
  */
@@ -9,10 +10,12 @@ import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Pod, PodOwner } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "../contract/support/sample_objects.ts";
+import { DELETION_COST } from "../../shared/placement/split.ts";
 
 /** The label of a node with its class. */
 export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
@@ -37,16 +40,16 @@ export interface ScheduledCluster {
 }
 
 /**
- * Gives a pod of namespace `shop` a node, or makes it Ready. A pod without a selector goes where most room
- * is kept: on-demand.
+ * Gives a pod a node with a class, or makes it Ready. A pod without a selector goes where most room is kept:
+ * on-demand.
  */
 export function schedule(
   pod: Pod,
   { api, clock, podsOn }: ScheduledCluster,
 ): void {
   const { Pod, Node } = api.store.tables;
-  const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
-  const key = `shop/${name}`;
+  const { metadata, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
+  const key = objectKey(metadata);
   if (nodeName !== "") {
     const isReady = clock.wall() - createdAtMs >= STARTS_MS;
     if (isReady && !ready) Pod.modify(key, (one) => ({ ...one, phase: "Running", ready: true }));
@@ -55,7 +58,7 @@ export function schedule(
   const isSpot = ({ labels = {} }: Node): boolean => labels[CAPACITY_TYPE] === "spot";
   const [node] = Node.all()
     .filter(({ labels = {}, taints = [] }) =>
-      taints.length === 0 &&
+      labels[CAPACITY_TYPE] !== undefined && taints.length === 0 &&
       labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
     )
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
@@ -107,4 +110,11 @@ export function foreignCount({ store }: SimulatedAPI): number {
   return store.tables.Pod.all().filter(({ metadata: { name, terminating } }) =>
     name.startsWith(FOREIGN) && !terminating
   ).length;
+}
+
+/** As a ReplicaSet takes them away: the cheapest first. */
+export function byCost(pods: readonly Pod[]): readonly Pod[] {
+  const cost = ({ metadata: { annotations } }: Pod): number =>
+    Number(annotations[DELETION_COST] ?? 0);
+  return pods.toSorted((a, b) => cost(a) - cost(b));
 }

@@ -9,7 +9,6 @@ import { createWorkload } from "../../lab/simulation/workload.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cpuLimits, sampleQuota } from "../contract/support/sample_objects.ts";
-import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/scene.ts";
 
@@ -44,20 +43,6 @@ function assertCeilings(scene: ControllerScene, names: string, expected: readonl
 function assertNoneRefused({ events }: ControllerScene): void {
   assert.deepEqual(events("CPULimitFailed"), []);
 }
-
-loopTest("keeps all raises within a quota, with room for one more pod", async (scene) => {
-  const names = "abcd";
-  scene.startController();
-  underQuota(scene, { names, hard: 1200, want: 600 });
-  await scene.pass(60_000);
-  assert.ok(scene.totalLimits() > 960 && scene.totalLimits() <= 1000, `${scene.totalLimits()}`);
-  assertNoneRefused(scene);
-  // A share stays with its pod, whatever the pod makes of it.
-  scene.want("a", 100);
-  await scene.pass(60_000);
-  assert.deepEqual([...names].map((name) => scene.limits(name).wanted), [100, 250, 250, 250]);
-  assertNoneRefused(scene);
-});
 
 loopTest("takes raises back when a new pod has taken the room that was kept", async (scene) => {
   scene.startController();
@@ -127,72 +112,6 @@ Deno.test("startMarketCluster() raises all limits to what a quota allows, and no
   const left = hard - mostUsed - Math.max(...scene.pods.map((pod) => pod.originalLimit));
   assert.ok(left >= 0 && left < 10, `${left} m left`);
 });
-
-const HARD = 1600;
-const RAISED = ["web-0", "web-1", "web-2"];
-
-/** Three pods of Deployment `web`, raised from 200 to 400 m within a quota of 1600 m. */
-async function raised(scene: ControllerScene): Promise<void> {
-  scene.tables.Deployment.create(sampleWorkload());
-  scene.setQuota({ hard: HARD, used: 600 });
-  scene.startController();
-  for (const name of RAISED) {
-    scene.createPod(name, {}, ofDeployment);
-    scene.want(name, 400);
-  }
-  await scene.pass(30_000);
-  assertRaised(scene, 400);
-}
-
-function assertRaised(scene: ControllerScene, limit: number): void {
-  for (const name of RAISED) assert.equal(scene.limits(name).wanted, limit, name);
-}
-
-/** As a ReplicaSet does: a pod at a time, where the quota lets it in. Returns how many there are. */
-async function grow(scene: ControllerScene, replicas: number): Promise<number> {
-  const count = (): number => scene.tables.Pod.all().length;
-  for (let round = 0; round < 40; round++) {
-    if (count() < replicas && scene.totalLimits() + OWN <= HARD) {
-      const name = `web-${count()}`;
-      addPod(scene, name);
-      scene.changePod(name, ofDeployment);
-      scene.want(name, OWN);
-    }
-    await scene.pass(5000);
-  }
-  return count();
-}
-
-function changeRaised({ changePod }: ControllerScene, change: Parameters<typeof changePod>[1]) {
-  for (const name of RAISED) changePod(name, change);
-}
-
-/** Reasons that hold limits from below and last, and how many pods come to a full quota beside each. */
-const HOLDS: Readonly<Record<string, readonly [8 | 5, (scene: ControllerScene) => void]>> = {
-  HPAScaled: [8, ({ clock, tables }) => {
-    const hpa = sampleHPA({ cpuTargets: [{ utilization: 0.5 }], lastScaleMs: clock.wall() });
-    tables.HorizontalPodAutoscaler.create({ ...hpa, stabilizationMs: 3_600_000 });
-  }],
-  // These keep a raise even where the quota is full: 400 m are left beside, two pods.
-  SystemCritical: [
-    5,
-    (scene) =>
-      changeRaised(scene, (pod) => ({ ...pod, priorityClassName: "system-cluster-critical" })),
-  ],
-};
-
-for (const [hold, [pods, begin]] of Object.entries(HOLDS)) {
-  const what = pods === 8 ? "gives raises back to pods that come" : "takes no raise back";
-  loopTest(`${what} under ${hold}`, async (scene) => {
-    await raised(scene);
-    begin(scene);
-    await scene.pass(5000);
-    assert.equal(await grow(scene, 8), pods);
-    const rules = scene.status("web-0").bounds?.rules ?? [];
-    assert.ok(rules.some(({ reason }) => reason === hold));
-    assertRaised(scene, pods === 8 ? OWN : 400);
-  });
-}
 
 const MINUTE_MS = 60_000;
 const METRICS: MetricsConfig = {

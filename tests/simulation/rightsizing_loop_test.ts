@@ -9,9 +9,8 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { pure } from "../fixtures/pure.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
 import {
-  autoPolicy,
   MI,
   templateContainer,
   workloadPod,
@@ -22,8 +21,9 @@ import {
   type RightsizingScene,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
-import { sampleWorkload } from "../fixtures/sample_workloads.ts";
-import { startRightsizing } from "./running_rightsizing.ts";
+import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
+import { madePods, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { startRightsizing } from "./controller_program.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -47,7 +47,7 @@ function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
 
 const writes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
 
-test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recommendation", async (scene) => {
+test("properties 2 and 21: runRightsizingLoop() brings pods to the recommendation, and no template", async (scene) => {
   busyDeployments(scene, "web");
   scene.policy("all");
   await scene.run(MINUTE_MS);
@@ -56,6 +56,7 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   const record = scene.recordOf("web");
   assert.equal(record?.status, "Applied");
   assert.equal(record.method, "InPlace");
+  assert.deepEqual(scene.recreations, []);
   assert.deepEqual(record.inForce, [{
     container: "app",
     cpu: 180,
@@ -216,29 +217,19 @@ function stage() {
   tables.Namespace.create({
     metadata: { name: "shop", uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
-  const makes = {
-    paused: false,
-    replicas: 1,
-    template: { containers: [templateContainer()], initContainers: [] },
-  };
-  tables.Deployment.create(sampleWorkload({ makes }));
+  tables.Deployment.create(sampleWorkload({ makes: madePods([templateContainer()]) }));
   tables.Pod.seed(workloadPod("web-1", [templateContainer({ oomKilledAtMs: START_MS - 1000 })]));
   const { cpu, memory } = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = -60; minute < 240; minute++) {
     cpu.push([START_MS + minute * MINUTE_MS, 150]);
     memory.push([START_MS + minute * MINUTE_MS, 80 * MI]);
   }
-  tables.OptimizationPolicy.create({
-    metadata: { name: "all", namespace: "shop", uid: "", resourceVersion: "", generation: 1 },
-    spec: autoPolicy({}, {
-      mode: "Recommend",
-      provider: "prometheus",
-      windowMs: 120 * MINUTE_MS,
-      selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
-    }),
-    faults: [],
-    status: {},
-  });
+  tables.OptimizationPolicy.create(storedPolicy("all", {
+    mode: "Recommend",
+    provider: "prometheus",
+    windowMs: 120 * MINUTE_MS,
+    selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
+  }));
   return {
     api,
     clock,

@@ -18,7 +18,7 @@ import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
@@ -29,6 +29,7 @@ import {
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing/rightsizing_worlds.ts";
 import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
+import { simulatedPlacement } from "./controller_program.ts";
 import { sceneTest } from "./controller_scene.ts";
 
 const MINUTE_MS = 60_000;
@@ -248,19 +249,13 @@ async function controlled(
   const { api, clock } = scene;
   const end = new AbortController();
   const options = { clock, random: seededRandom(8), log: silentLog };
+  const store = keptCheckpoints();
+  const { sources, ...ports } = simulatedPlacement(api, store);
   const caches = {
     ...createCaches(cacheSources(api), options),
-    ...createPlacementInformers({
-      replicaSets: api.listWatch("ReplicaSet"),
-      budgets: api.listWatch("PodDisruptionBudget"),
-      volumes: api.listWatch("PersistentVolume"),
-    }, options),
+    ...createPlacementInformers(sources, options),
   };
-  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
-  const { replicaSets, budgets, volumes } = caches;
-  for (const copy of [nodes, namespaces, deployments, statefulSets]) void copy.run(end.signal);
-  for (const copy of [pods, replicaSets, budgets, volumes]) void copy.run(end.signal);
-  const store = keptCheckpoints();
+  for (const copy of Object.values(caches)) void copy.run(end.signal);
   const evicted: string[] = [];
   const loop = runPlacementLoop({
     ...options,
@@ -275,7 +270,7 @@ async function controlled(
       },
     },
     costs: { write: () => Promise.resolve(true) },
-    events: { emit: () => {} },
+    events: ports.events,
   }, end.signal);
   await clock.runUntil(clock.monotonic() + 5000);
   if (removed !== undefined) {

@@ -13,8 +13,7 @@ import {
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { bidInput, INPUT_NOW_MS } from "../../../tests/fixtures/market/bid_input.ts";
-import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
+import { bidInput, cpuRanges, INPUT_NOW_MS } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   sampleHPA,

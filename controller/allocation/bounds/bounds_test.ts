@@ -14,11 +14,10 @@ import {
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { bidInput, INPUT_NOW_MS } from "../../../tests/fixtures/market/bid_input.ts";
+import { bidInput, cpuRanges, INPUT_NOW_MS } from "../../../tests/fixtures/market/decide_claim.ts";
 import { type BoundsDraft, type BoundsInput, boundsOf } from "./bounds.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
 import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
-import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidInput } from "./bid_rules.ts";

@@ -19,7 +19,7 @@ import {
   sampleGuaranteed,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { INPUT_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_input.ts";
+import { INPUT_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricAnswer } from "../../metrics_demand/metric_answer.ts";

@@ -11,7 +11,7 @@ import {
   samplePod,
   sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
+import { createWatchedCache } from "../../../tests/fixtures/caches.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createQuotaLedger } from "./quota_ledger.ts";
 import { createQuotaRooms, giveBack } from "./quota_room.ts";

@@ -11,8 +11,7 @@ import {
   sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
-import { fixedCache } from "../../../tests/fixtures/fixed_cache.ts";
-import { marketCaches } from "../../../tests/fixtures/market/market_caches.ts";
+import { fixedCache, marketCaches } from "../../../tests/fixtures/caches.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { PodUse } from "./pod_use.ts";

@@ -10,7 +10,7 @@ import {
   samplePod,
   sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
+import { createWatchedCache } from "../../../tests/fixtures/caches.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { podUseOf } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";

@@ -1,4 +1,12 @@
-import { DEFAULT_SETTINGS } from "../../../tests/fixtures/rightsizing/default_settings.ts";
+import {
+  MI,
+  NOW_MS,
+  rightsizingSnapshot,
+} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
+import {
+  DEFAULT_SETTINGS,
+  recordedAppliers,
+} from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Condition } from "../../../shared/api/object.ts";
@@ -8,18 +16,12 @@ import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
-import {
-  MI,
-  NOW_MS,
-  rightsizingSnapshot,
-} from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import {
   reconciledAs,
   storedPolicy,
   workloadNamed,
-} from "../../../tests/fixtures/rightsizing_outcomes.ts";
+} from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";

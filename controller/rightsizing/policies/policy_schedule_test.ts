@@ -4,7 +4,7 @@ import type { Workload } from "../../../shared/api/workload.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
+import { storedPolicy } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import { templateContainer } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";

@@ -7,18 +7,20 @@ import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import {
+  notedVPAs,
+  recordedAppliers,
+} from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   NOW_MS,
   recommendation,
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
 import {
   reconciledAs,
   recordOf,
   storedPolicy,
-} from "../../../tests/fixtures/rightsizing_outcomes.ts";
+} from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { RightsizingEvent } from "../ports.ts";
 import { collectGarbage } from "./garbage_collection.ts";

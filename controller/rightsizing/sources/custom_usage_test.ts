@@ -9,7 +9,7 @@ import {
 import { assertMatches } from "../../../tests/fixtures/assert_matches.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
-import { serveCustomUsage } from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
+import { serveCustomUsage } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { UsageQuestion } from "../ports.ts";
 import { createCustomUsageSource, type CustomUsageOptions } from "./custom_usage.ts";
 

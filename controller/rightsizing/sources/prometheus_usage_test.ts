@@ -11,10 +11,11 @@ import {
   usageSourceContract,
 } from "../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
+import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { UsageQuestion } from "../ports.ts";
-import { countMoments } from "./moments.ts";
+import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";
+import { othersPods, podNamePattern } from "./pod_names.ts";
 
 for (const mostBytes of [1_000_000, 4000]) {
   usageSourceContract(`createPrometheusUsageSource() in answers of ${mostBytes} bytes`, () => {
@@ -152,4 +153,117 @@ pure("createPrometheusUsageSource() halves questions with too large answers", as
   const { ask, asked } = source(() => tooMuch);
   assert.deepEqual(await ask(), { problem: "unreadable", message: "too long" });
   assert.ok(asked.length < 20, "what can't be answered at all is given up");
+});
+
+pure("momentsOf() takes steps of 15 s to 2 min, longer for many moments", () => {
+  const hours = { 0.001: 15, 1: 15, 3: 15, 6: 30, 24: 120, 168: 120, 720: 236 };
+  for (const [one, seconds] of Object.entries(hours)) {
+    const windowMs = Number(one) * HOUR_MS;
+    const { stepMs } = momentsOf({ fromMs: NOW_MS - windowMs, toMs: NOW_MS });
+    assert.equal(stepMs, 1000 * seconds, `${one} h`);
+  }
+});
+
+const windows = fc.double({ min: 1, max: 400 * 24 * HOUR_MS, noNaN: true })
+  .map((windowMs) => ({ fromMs: NOW_MS + 781 - Math.ceil(windowMs), toMs: NOW_MS + 781 }));
+
+pure("property 12: momentsOf() lie in (from, to], the last at its end, at most 11,000", () => {
+  fc.assert(
+    fc.property(windows, (window) => {
+      const moments = momentsOf(window);
+      assert.ok(moments.startMs > window.fromMs, JSON.stringify(moments));
+      assert.ok(moments.startMs - moments.stepMs <= window.fromMs, "none is left out");
+      assert.equal(moments.endMs, window.toMs);
+      assert.ok(countMoments(moments) <= 11_000);
+      assert.equal((moments.endMs - moments.startMs) % moments.stepMs, 0);
+    }),
+  );
+});
+
+function allOf(moments: ReturnType<typeof momentsOf>): number[] {
+  return Array.from(
+    { length: countMoments(moments) },
+    (_, index) => moments.startMs + index * moments.stepMs,
+  );
+}
+
+pure("splitMoments() has each moment in one part", () => {
+  const shortWindows = windows.map(({ fromMs, toMs }) => ({
+    fromMs: toMs - ((toMs - fromMs) % HOUR_MS || 1),
+    toMs,
+  }));
+  fc.assert(fc.property(shortWindows, fc.integer({ min: 1, max: 400 }), (window, parts) => {
+    const moments = momentsOf(window);
+    const split = splitMoments(moments, parts);
+    assert.ok(split.length <= parts);
+    assert.deepEqual(split.flatMap(allOf), allOf(moments));
+  }));
+});
+
+const SAFE = "bcdfghjklmnpqrstvwxz2456789";
+const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+function text(alphabet: string, minLength: number, maxLength: number) {
+  return fc.string({ unit: fc.constantFrom(...alphabet), minLength, maxLength });
+}
+
+function matches(workload: Parameters<typeof podNamePattern>[0], pod: string): boolean {
+  return new RegExp(`^(?:${podNamePattern(workload)})$`).test(pod);
+}
+
+/** As the API server makes a name of `metadata.generateName`. */
+function generated(base: string, end: string): string {
+  return base.slice(0, 58) + end;
+}
+
+pure("podNamePattern() is the rule of each kind", () => {
+  const rules = {
+    Deployment: ["web-6d4cf56db6-x2b7z", "web-6-x2b7z"],
+    StatefulSet: ["web-0", "web-17"],
+    DaemonSet: ["web-x2b7z"],
+  };
+  const none = [
+    ...["web", "web-", "web-a1b2c", "web-6d4cf56db6-x2b7", "web-6d4cf56db6-x2b7ze", "web-01"],
+    ...["web-6d4cf56db62-x2b7z", "web-b-6d4cf56db6-x2b7z", "webs-6d4cf56db6-x2b7z", "web--1"],
+    ...["my-web-6d4cf56db6-x2b7z", "wxb-0"],
+  ];
+  for (const pod of [...Object.values(rules).flat(), ...none]) {
+    for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
+      assert.equal(matches({ kind, name: "web" }, pod), rules[kind].includes(pod), pod);
+    }
+  }
+});
+
+pure("podNamePattern() holds for all names that Kubernetes makes, however long, with dots", () => {
+  const name = fc.oneof(text(`${LETTERS}-.`, 1, 63), text(LETTERS, 44, 63))
+    .filter((one) => /^[a-z0-9].*[a-z0-9]$|^[a-z0-9]$/.test(one));
+  const [hash, random] = [text(SAFE, 1, 10), text(SAFE, 5, 5)];
+  fc.assert(
+    fc.property(name, hash, random, fc.nat(1000), (name, hash, random, ordinal) => {
+      const deployed = generated(`${name}-${hash}-`, random);
+      assert.ok(matches({ kind: "Deployment", name }, deployed), deployed);
+      assert.ok(matches({ kind: "DaemonSet", name }, generated(`${name}-`, random)));
+      assert.ok(matches({ kind: "StatefulSet", name }, `${name}-${ordinal}`));
+      // A dot stands for itself.
+      const other = `${name.replaceAll(".", "x")}-${ordinal}`;
+      assert.equal(matches({ kind: "StatefulSet", name }, other), !name.includes("."));
+    }),
+  );
+});
+
+pure("othersPods() knows others' pods, and those of the same maker that are gone", () => {
+  const isOthers = othersPods({
+    pods: ["web-6d4cf56db6-x2b7z"],
+    otherPods: ["web-bcd-x2b7z", "web-6d4cf56db6-bbbbb", "alone"],
+  });
+  const rows: readonly (readonly [string, boolean])[] = [
+    ["web-6d4cf56db6-x2b7z", false],
+    ["web-6d4cf56db6-zzzzz", false],
+    ["web-55555-zzzzz", false],
+    ["web-6d4cf56db6-bbbbb", true],
+    ["web-bcd-x2b7z", true],
+    ["web-bcd-zzzzz", true],
+    ["alone", true],
+  ];
+  for (const [pod, expected] of rows) assert.equal(isOthers(pod), expected, pod);
 });

@@ -15,7 +15,7 @@ import { sceneQuestion } from "../../../tests/contract/support/usage_scene.ts";
 import {
   serveCustomUsage,
   servePrometheusStandIn,
-} from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
+} from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import { CONTROLLER_SETTINGS } from "../../settings.ts";
 
 const NEVER = new AbortController().signal;

@@ -23,7 +23,7 @@ import { connectUsageSources } from "../../../controller/rightsizing/sources/usa
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { simulatedRightsizing } from "../../../tests/simulation/running_rightsizing.ts";
+import { simulatedRightsizing } from "../../../tests/simulation/controller_program.ts";
 import {
   cacheSources,
   createSimulatedAPI,

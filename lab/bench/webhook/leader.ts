@@ -9,10 +9,8 @@ import type { KeyedCertificate } from "../../../adapters/webhook/certificates.ts
 import type { Pod } from "../../../shared/api/pod.ts";
 import {
   certificateChain,
-  SERVICE_NAME,
-} from "../../../tests/fixtures/webhook/certificate_chain.ts";
-import {
   createWebhookClient,
+  SERVICE_NAME,
   type WebhookClient,
 } from "../../../tests/fixtures/webhook/webhook_client.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";

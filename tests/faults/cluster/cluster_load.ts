@@ -1,12 +1,19 @@
 /**
- * The pods of the simulated cluster and what they work on. Loads are periodic and not random: the same
- * pod does the same in every run.
+ * The pods of the simulated cluster and what they work on, and a Deployment under an OptimizationPolicy. Loads
+ * are periodic and not random: the same pod does the same in every run.
  *
  * @module
  */
 import { NO_RESOURCES, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import type { ArrivalProcess } from "../../../lab/simulation/node/request_server.ts";
+import type { UsageSource } from "../../../controller/rightsizing/ports.ts";
+import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
+import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts";
+import { storedPolicy } from "../../fixtures/rightsizing/workload_records.ts";
+import { madePods, sampleWorkload } from "../../fixtures/sample_workloads.ts";
+import { autoPolicy } from "../../fixtures/rightsizing/rightsizing_snapshot.ts";
+import { createUsageAnswers } from "../../fixtures/rightsizing/usage_answers.ts";
 
 /** A pod of the cluster. CPU in millicores. */
 export interface LoadedPod {
@@ -155,4 +162,58 @@ export function newPod(
     initContainers: [],
     resizeConditions: [],
   };
+}
+
+/** The namespace and name of the Deployment, and of its policy. */
+export const RIGHTSIZED = { namespace: "tenants", name: "app" } as const;
+/** Its ReplicaSet. */
+export const RIGHTSIZED_SET = "app-7f9d";
+
+const MINUTE_MS = 60_000;
+const MI = 2 ** 20;
+/** Constant usage of its container, and the resulting request, at factor 1.2. */
+const USED = { cpu: 150, memory: 40 * MI } as const;
+/** Requests that the policy wants before and after users change it, millicores. */
+export const RECOMMENDED = { before: 180, after: 225 } as const;
+
+function policySpec(safetyFactor: number): PolicySpec {
+  return autoPolicy({ cooldownMs: 10_000 }, { safetyFactor, intervalMs: 10_000 });
+}
+
+/** Puts the Deployment, its ReplicaSet and its policy into the cluster. */
+export function seedRightsized({ store }: SimulatedAPI): void {
+  const { Deployment, ReplicaSet, OptimizationPolicy } = store.tables;
+  const { namespace, name } = RIGHTSIZED;
+  const loaded = LOADED_PODS.find(({ replicaSet }) => replicaSet === RIGHTSIZED_SET);
+  if (loaded === undefined) return;
+  const { containers } = newPod(loaded);
+  const made = sampleWorkload({ labels: {}, makes: madePods(containers) });
+  const { metadata: { uid } } = Deployment.seed({
+    ...made,
+    metadata: { ...made.metadata, namespace, name },
+  });
+  ReplicaSet.seed({
+    metadata: { namespace, name: RIGHTSIZED_SET, uid: RIGHTSIZED_SET, resourceVersion: "" },
+    deployment: { name, uid },
+  });
+  const spec = policySpec(RECOMMENDED.before / USED.cpu);
+  OptimizationPolicy.seed(storedPolicy(name, spec, { namespace }));
+}
+
+/** Users want more room: another safety factor. */
+export function changePolicy({ store }: SimulatedAPI): void {
+  const key = `${RIGHTSIZED.namespace}/${RIGHTSIZED.name}`;
+  const spec = policySpec(RECOMMENDED.after / USED.cpu);
+  store.tables.OptimizationPolicy.modify(key, (stored) => ({ ...stored, spec }));
+}
+
+/** The same usage for each minute of three hours before `startMs` and of two after. */
+export function constantUsage(startMs: number): UsageSource {
+  const answers = createUsageAnswers();
+  const usage = answers.of({ ...RIGHTSIZED, kind: "Deployment" }, "app");
+  for (let minute = -180; minute < 120; minute++) {
+    usage.cpu.push([startMs + minute * MINUTE_MS, USED.cpu]);
+    usage.memory.push([startMs + minute * MINUTE_MS, USED.memory]);
+  }
+  return answers;
 }

@@ -11,7 +11,6 @@ import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 import {
-  cacheSources,
   createSimulatedAPI,
   type SimulatedAPI,
   type SimulatedClient,
@@ -23,7 +22,7 @@ import {
   type WebhookService,
 } from "../../fixtures/webhook/webhook_service.ts";
 import { isOfMarket } from "../final_state.ts";
-import { LOADED_PODS, newPod } from "./cluster_load.ts";
+import { constantUsage, LOADED_PODS, newPod, seedRightsized } from "./cluster_load.ts";
 import {
   type ClusterNode,
   corrupted,
@@ -41,27 +40,21 @@ import {
   type PodFault,
   type ProcessName,
 } from "../fault.ts";
-import { PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
+import { PLACED, startPlaced } from "./placed_workload.ts";
 import { createProcesses, type Launched, type Process, type Processes } from "./process.ts";
 import { UNMANAGED } from "../invariants.ts";
-import { createCheckpoints, rightsizingAPI, seedRightsized } from "./rightsized_workload.ts";
-import { Registry } from "prom-client";
+import { keptCheckpoints } from "../../fixtures/rightsizing/recorded_appliers.ts";
+import {
+  simulatedPlacement,
+  simulatedRightsizing,
+  startProgram,
+} from "../../simulation/controller_program.ts";
 import { type NodeLoopParts, runNodeLoop } from "../../../agent/loop.ts";
 import { createNodeSampler } from "../../../agent/sampling/node_sampler.ts";
-import { type Caches, createCaches, namedCaches } from "../../../controller/caches.ts";
-import { createLiveSettings } from "../../../controller/live_settings.ts";
-import { createControllerMetrics } from "../../../controller/metrics.ts";
-import { runController } from "../../../controller/run_controller.ts";
-import type { PlacementAPI } from "../../../controller/placement/ports.ts";
 import { createPlacement } from "../../../controller/placement/placement.ts";
-import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
-import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
-import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
-import type { EventList } from "../../../lab/simulation/api/event_sink.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";
 import type { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
-import { createMetricAnswers } from "../../../lab/simulation/market_cluster.ts";
 
 /** The cluster, and what users do in it. */
 export interface FaultCluster {
@@ -118,26 +111,51 @@ export function startFaultCluster(
     "2": createClusterNode({ seed: 2 * seed + 1, now: clock.monotonic }),
   };
   const kubelets = new Map<string, Kubelet>();
-  const checkpoints = { rightsizing: createCheckpoints(), placement: createCheckpoints() };
+  const kept = { corrections: keptCheckpoints(), placement: keptCheckpoints() };
   const service = createWebhookService(api.store);
   seedObjects(api);
   seedRightsized(api);
   startRules(api);
 
+  function startController(
+    { process, client, seed }: ProgramPlace,
+    name: "controller-a" | "controller-b",
+  ): Launched {
+    const ip = name === "controller-a" ? "10.1.0.1" : "10.1.0.2";
+    const { clock } = process;
+    process.onEnd(() => service.crash(ip));
+    const { store, events, rightsizingEvents } = api;
+    const rightsizing = simulatedRightsizing({ ...client, store, rightsizingEvents }, {
+      source: constantUsage(WALL_START),
+      correctionStore: kept.corrections,
+    });
+    return startProgram({
+      api: { ...client, events },
+      clock,
+      identity: `${name}-${seed}`,
+      random: seededRandom(seed),
+      templates: {
+        limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
+      },
+      followed: client.listWatch("ConfigMap"),
+      flags: new Map([["--placement", "on"], ["--webhook", "on"], ["--pod-ip", ip]]),
+      rightsizing: { api: rightsizing.api },
+      more: ({ settings, ...slot }) => ({
+        identity: slot.identity,
+        placement: createPlacement({
+          ...slot,
+          api: simulatedPlacement(client, kept.placement),
+          settings: settings.values,
+          webhook: true,
+        }),
+        webhook: service.webhook({ ip, client, clock }),
+      }),
+    });
+  }
+
   function launch(name: ProcessName, place: ProgramPlace): Launched {
     if (name === "controller-a" || name === "controller-b") {
-      return startController(place, {
-        name,
-        podIP: name === "controller-a" ? "10.1.0.1" : "10.1.0.2",
-        events: api.events,
-        service,
-        placement: placementAPI(place.client, checkpoints.placement),
-        rightsizing: rightsizingAPI(place.client, {
-          startMs: WALL_START,
-          kept: checkpoints.rightsizing,
-          events: api.rightsizingEvents,
-        }),
-      });
+      return startController(place, name);
     }
     const number = name.slice(-1);
     const nodeName = `node-${number}`;
@@ -245,80 +263,6 @@ export interface ProgramPlace {
 }
 
 const log = silentLog;
-
-/** Starts a controller; resolves with its exit code. Its copies show what it knows. */
-export function startController(
-  { process, client, seed }: ProgramPlace,
-  { name, podIP, events, rightsizing, placement: placementAPI, service }: {
-    readonly name: string;
-    readonly podIP: string;
-    readonly events: EventList;
-    readonly rightsizing: RightsizingAPI;
-    readonly placement: PlacementAPI;
-    readonly service: WebhookService;
-  },
-): { readonly ended: Promise<0 | 1>; readonly caches: Caches } {
-  const { clock } = process;
-  const random = seededRandom(seed);
-  const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    flags: new Map([["--placement", "on"], ["--webhook", "on"], ["--pod-ip", podIP]]),
-  });
-  if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
-  const settings = createLiveSettings({ settings: effective, sources: {} }, log);
-  const sources = cacheSources(client);
-  const caches = createCaches(sources, { clock, random, log });
-  const metrics = createControllerMetrics(new Registry(), {
-    allocations: caches.allocations.all,
-    synced: () => namedCaches(caches).map(([kind, { synced }]) => [kind, synced] as const),
-    settings: settings.values,
-    settingsValid: () => settings.valid,
-  });
-  process.onEnd(() => service.crash(podIP));
-  const placement = createPlacement({
-    api: placementAPI,
-    caches,
-    settings: settings.values,
-    webhook: true,
-    clock,
-    random,
-    log,
-  });
-  const ended = runController({
-    api: {
-      ask: () =>
-        Promise.resolve({
-          serverVersion: "v1.36.3",
-          servesPodResize: true,
-          lowersMemoryLimits: true,
-          servesAllocations: true,
-          unknownFields: [],
-        }),
-      sources,
-      settings: client.listWatch("ConfigMap"),
-      leadership: client.leaseStore({ namespace: "mbcas-system", name: "mbcas-controller" }),
-      store: client.allocationStore,
-      resizer: client.podResizer(),
-      templates: {
-        limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
-      },
-      events: { emit: events.emit, run: () => Promise.resolve() },
-      rightsizing,
-    },
-    rightsizing: { settings: settings.values, observer: {} },
-    caches,
-    clock,
-    random,
-    log,
-    settings,
-    metrics,
-    instantQueries: createMetricAnswers(clock),
-    identity: `${name}-${seed}`,
-    placement,
-    webhook: service.webhook({ ip: podIP, client, clock }),
-    waitsFor: () => {},
-  }, new AbortController().signal);
-  return { ended, caches };
-}
 
 /** CPU limits of the templates, millicores by container, by ReplicaSet. */
 const TEMPLATES: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([

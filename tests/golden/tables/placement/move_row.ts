@@ -17,7 +17,7 @@ import {
   placedPodsWithBudgets,
   replicaStatus,
 } from "../../../../controller/placement/workload_snapshot.ts";
-import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
+import { listedObjects } from "../../../fixtures/placement/placement_reader.ts";
 import { placementScope } from "../../../../shared/placement/settings.ts";
 import { PLACEMENT_DEFAULTS } from "../../../fixtures/placement/placement_defaults.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
