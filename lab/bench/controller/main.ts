@@ -24,6 +24,7 @@ import {
   BENCH_NODE,
   createPods,
   forAll,
+  INSTALLATION,
   podName,
   removeNode,
   reportLimit,
@@ -69,7 +70,7 @@ const namespace = scratch.name;
 const bench = { connection, namespace, count };
 const agent = createNodeLink(connection, {
   nodeName: BENCH_NODE,
-  namespace,
+  namespace: INSTALLATION,
   clock: systemClock,
   durationSeconds: 120,
 });

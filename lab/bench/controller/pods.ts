@@ -12,6 +12,9 @@ export const BENCH_NODE = "bench-controller-node";
 const NODE = `/api/v1/nodes/${BENCH_NODE}`;
 const STRATEGIC = "application/strategic-merge-patch+json";
 
+/** The namespace of the controller's installation; the market leaves its pods alone. */
+export const INSTALLATION = "default";
+
 /** The original limit of each pod, millicores. */
 const ORIGINAL_LIMIT = 200;
 /** Requests at the same time. */

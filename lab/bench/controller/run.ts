@@ -19,7 +19,7 @@ import { effectiveSettings } from "../../../shared/config/load.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
-import { type BenchPods, forAll } from "./pods.ts";
+import { type BenchPods, forAll, INSTALLATION } from "./pods.ts";
 
 /** A resize request that was answered: the pod's name, and how long it took, ms. */
 export interface MeasuredResize {
@@ -44,17 +44,16 @@ export interface MeasuredController {
 
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
 export function startController({ connection, namespace }: BenchPods): MeasuredController {
-  const sources = sourcesOf(namespace);
   let writes = 0;
   const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    ...sources,
+    ...SOURCES,
     file: settingsFile(true),
   });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const log = silentLog;
   const clock = systemClock;
   const random = { next: () => Math.random() };
-  const settings = createLiveSettings({ settings: effective, sources }, log);
+  const settings = createLiveSettings({ settings: effective, sources: SOURCES }, log);
   const identity = "bench";
   const resizes: MeasuredResize[] = [];
   const counted = watched(connection, { onWrite: () => writes++, resizes });
@@ -115,17 +114,15 @@ export function startController({ connection, namespace }: BenchPods): MeasuredC
   };
 }
 
-function sourcesOf(namespace: string): { readonly flags: ReadonlyMap<string, string> } {
-  return {
-    flags: new Map([
-      ["--config-map", ""],
-      ["--management-policy", "OptIn"],
-      ["--max-resizes-per-second", "10000"],
-      ["--max-new-allocations-per-second", "10000"],
-      ["--namespace", namespace],
-    ]),
-  };
-}
+const SOURCES = {
+  flags: new Map([
+    ["--config-map", ""],
+    ["--management-policy", "OptIn"],
+    ["--max-resizes-per-second", "10000"],
+    ["--max-new-allocations-per-second", "10000"],
+    ["--namespace", INSTALLATION],
+  ]),
+};
 
 /** Waits in short steps, so that the wait adds little to what is timed. */
 export async function untilTrue(what: string, condition: () => boolean): Promise<void> {
