@@ -15,10 +15,12 @@ import {
   marketClaim,
   marketDecision as market,
   podOf as pod,
+  podWith,
+  THERE,
   wants,
 } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type Pod, withResources } from "../api/pod.ts";
+import { type Pod, type ResizeCondition, withResources } from "../api/pod.ts";
 import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
@@ -165,9 +167,32 @@ pure("decide() holds for pods that can never be resized from each source, except
   assert.deepEqual([...rules], PLATFORM_RULES.map(([reason]) => reason));
 });
 
+const EPHEMERAL = ["limits.ephemeral-storage"];
+const defaulting = { limitRange: { ...cpuRanges({}), defaults: EPHEMERAL } };
+
+table("decide() keeps to a LimitRange's ratio, and adds no default that the container lacks", [
+  // The ratio comes to 252.5 m.
+  [
+    { ...pod(at(200, { requests: { cpu: 101 } })), limitRange: cpuRanges({ ratio: 2.5 }) },
+    "app 252; LimitRange",
+  ],
+  [{ ...pod(at(200, { otherResources: EPHEMERAL })), ...defaulting }, "app 400"],
+  [
+    { ...pod(at(200, { otherResources: ["requests.ephemeral-storage"] })), ...defaulting },
+    "LimitRange/defaults LimitRange",
+  ],
+]);
+
+const behind = at(900, { applied: { limits: { cpu: 200 } } });
+const failed = (type: ResizeCondition["type"], reason: string): Fields =>
+  podWith({ containers: [behind], resizeConditions: [{ type, reason, message: "no" }] });
+
+table("decide() sends other limits to a pod whose kubelet has refused the last ones", [
+  [failed("PodResizePending", "Infeasible"), "app 400"],
+  [failed("PodResizeInProgress", "Error"), "app 400"],
+]);
+
 const CLAMPED = "OutsideBounds";
-/** Decided where the pod has the wanted limits, and the kubelet reports them. */
-const THERE = "AlreadyThere Applied";
 
 table("decide() clamps what the agent wants into the published bounds", [
   [{ ...bounded({}), ...wants(250) }, "app 250"],
