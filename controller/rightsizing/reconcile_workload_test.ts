@@ -84,7 +84,7 @@ const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
 pure(
-  "property 23: reconcileWorkload() applies what it recommends, and records it with its times",
+  "reconcileWorkload() applies what it recommends, and records it with its times",
   async () => {
     const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
     const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
