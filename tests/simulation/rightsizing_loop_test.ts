@@ -98,8 +98,10 @@ test("runRightsizingLoop() recreates pods only while the server does not serve r
       scene.recreations.length,
       templateOf(),
     ];
+    const fromMs = scene.clock.wall();
     await scene.run(10 * MINUTE_MS);
-    const { status, method } = scene.recordOf("web") ?? {};
+    const { status, method, appliedAtMs = NaN } = scene.recordOf("web") ?? {};
+    assert.ok(appliedAtMs > fromMs);
     assert.deepEqual([status, method], ["Applied", resizeServed ? "InPlace" : "Recreate"]);
     assert.deepEqual(
       [writes(scene) - resizes, scene.recreations.length - recreations],
