@@ -5,7 +5,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   MI,

@@ -9,7 +9,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { pure } from "../fixtures/pure.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import {
   MI,
   templateContainer,
