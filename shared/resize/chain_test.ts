@@ -183,7 +183,7 @@ const behind = at(900, { applied: { limits: { cpu: 200 } } });
 const failed = (type: ResizeCondition["type"], reason: string): Fields =>
   podWith({ containers: [behind], resizeConditions: [{ type, reason, message: "no" }] });
 
-table("decide() sends other limits to a pod whose kubelet has refused the last ones", [
+table("decide() sends other limits after the kubelet has refused the last ones", [
   [failed("PodResizePending", "Infeasible"), "app 400"],
   [failed("PodResizeInProgress", "Error"), "app 400"],
 ]);
