@@ -101,7 +101,7 @@ export interface CacheOptions {
 const RELIST_LEASES_MS = 120_000;
 
 /** The index of objects by their namespaces. */
-export function namespaceOf({ metadata }: ApiObject): string | undefined {
+export function namespaceIndex({ metadata }: ApiObject): string | undefined {
   return metadata.namespace;
 }
 
@@ -147,15 +147,15 @@ const INFORMERS: InformerKinds<Caches> = {
   pods: { name: "Pod", indexBy: podIndex },
   namespaces: { name: "Namespace" },
   nodes: { name: "Node" },
-  allocations: { name: "PodAllocation", indexBy: namespaceOf },
+  allocations: { name: "PodAllocation", indexBy: namespaceIndex },
   leases: { name: "Lease", relistEveryMs: RELIST_LEASES_MS },
-  limitRanges: { name: "LimitRange", indexBy: namespaceOf },
-  resourceQuotas: { name: "ResourceQuota", indexBy: namespaceOf },
+  limitRanges: { name: "LimitRange", indexBy: namespaceIndex },
+  resourceQuotas: { name: "ResourceQuota", indexBy: namespaceIndex },
   deployments: { name: "Deployment" },
   statefulSets: { name: "StatefulSet" },
   daemonSets: { name: "DaemonSet" },
-  horizontalPodAutoscalers: { name: "HorizontalPodAutoscaler", indexBy: namespaceOf },
-  verticalPodAutoscalers: { name: "VerticalPodAutoscaler", indexBy: namespaceOf },
+  horizontalPodAutoscalers: { name: "HorizontalPodAutoscaler", indexBy: namespaceIndex },
+  verticalPodAutoscalers: { name: "VerticalPodAutoscaler", indexBy: namespaceIndex },
 };
 
 /** Copies that are empty until each is run. */
@@ -199,7 +199,7 @@ export const VPA_WAIT_MS = 30_000;
  * VerticalPodAutoscalers it waits only a while after the others, and then warns: until they are known
  * limits come back and are lowered, but not raised.
  */
-export async function copiesInSync(
+export async function whenCachesSynced(
   { caches, clock, log }: {
     readonly caches: Caches;
     readonly clock: Pick<Clock, "sleep">;

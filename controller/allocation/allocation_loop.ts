@@ -22,7 +22,7 @@ import {
   workloadInput,
 } from "./watches/relevant_changes.ts";
 import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
-import { type Caches, copiesInSync, podsOnNode } from "../caches.ts";
+import { type Caches, podsOnNode, whenCachesSynced } from "../caches.ts";
 import { FairQueue } from "./queues/fair_queue.ts";
 import { createNodeWrites } from "./queues/node_writes.ts";
 import { createPendingDecreases } from "./queues/resize_queue.ts";
@@ -92,7 +92,7 @@ export async function runAllocationLoop(
     ...(onConfigChange === undefined ? [] : [onConfigChange(addAll)]),
   ];
   try {
-    if (!await copiesInSync(parts, signal)) return;
+    if (!await whenCachesSynced(parts, signal)) return;
     // Objects that a standby's caches already hold cause no event.
     addAll();
     await Promise.all([

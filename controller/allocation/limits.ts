@@ -11,7 +11,7 @@ import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared
 import type { ClaimInput, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
 import { desiredLimits, originalValues } from "../../shared/resize/original_limits.ts";
-import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
+import { type LimitChange, netLimitChange } from "../../shared/resize/patch.ts";
 import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
@@ -67,7 +67,7 @@ export function decideLimits(
     request: {
       restoring: restoring !== undefined,
       reason: restoring?.reason ?? marketCause(spec),
-      net: netOf(pod, decision.changes),
+      net: netLimitChange(pod, decision.changes),
       total: sumOf(pod.containers, ({ limits }) => limits.cpu),
     },
     instead: insteadOf(pod, decision.changes, config),
@@ -92,7 +92,7 @@ function insteadOf(
 export interface LimitsActions extends ResizeContext {
   readonly snapshot: Pick<RecordedPod, "pod" | "allocation">;
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
-  readonly askQueue: (request: ResizeRequest) => number;
+  readonly queueWaitMs: (request: ResizeRequest) => number;
   /** Books a change of the pod's total with the quotas that bind it, millicores. */
   readonly book?: ((change: number) => QuotaBooking) | undefined;
 }
@@ -107,7 +107,7 @@ export async function applyLimits(
 ): Promise<LimitsOutcome> {
   if (request === undefined) return { restoring, decision };
   const { pod, allocation } = actions.snapshot;
-  const waitMs = actions.askQueue(request);
+  const waitMs = actions.queueWaitMs(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
   if (instead !== undefined) return { restoring, decision: instead };
   const settle = actions.book?.(request.net);
@@ -125,7 +125,7 @@ export async function applyLimits(
   // The next reconcile sees changes that were refused beside accepted ones.
   const { refusal, changes, version } = sent;
   if (refusal === undefined || changes.length > 0) {
-    settle?.(netOf(pod, changes), version);
+    settle?.(netLimitChange(pod, changes), version);
     return { restoring, decision, patched: version };
   }
   settle?.(refusal.status < 500 ? 0 : request.net);

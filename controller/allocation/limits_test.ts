@@ -88,7 +88,7 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
       steps.push(`booked ${change}`);
       return (taken, version) => void steps.push(`settled ${taken} ${version ?? ""}`.trim());
     },
-    askQueue({ restoring, reason, net, total }) {
+    queueWaitMs({ restoring, reason, net, total }) {
       steps.push(`turn ${restoring ? "restore " : ""}${reason} ${net} of ${total}`);
       return turnInMs;
     },

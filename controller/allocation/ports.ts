@@ -14,7 +14,7 @@ import type { FairQueue } from "./queues/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
 /** The object as events name it. */
-export function sharedSubject(
+export function eventSubject(
   kind: "Node" | "Namespace" | "HorizontalPodAutoscaler" | WorkloadKind,
   { metadata: { namespace, name, uid } }: ApiObject,
 ): EventSubject {

@@ -20,7 +20,7 @@ import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
 import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
-import { reportOthers, reportWarnings } from "./events/pod_events.ts";
+import { reportForeignChanges, reportWarnings } from "./events/pod_events.ts";
 import { outsideWarnings } from "./events/switch_warnings.ts";
 import {
   AGENT_SILENT,
@@ -30,7 +30,7 @@ import {
   type LimitsPlan,
 } from "./limits.ts";
 import { createAPIBackoff } from "./queues/api_backoff.ts";
-import { askQueue } from "./queues/node_writes.ts";
+import { takeTurn } from "./queues/node_writes.ts";
 import { queueWaitMs } from "./queues/resize_queue.ts";
 import {
   createPodMemories,
@@ -150,7 +150,7 @@ async function reconcileRecord(
     return {};
   }
   const snapshot = await takeSnapshot(observed, context);
-  reportOthers(snapshot, context);
+  reportForeignChanges(snapshot, context);
   const record = decideRecord(snapshot, context.config);
   const bounds = record.due === "bounds" ? record.bounds : undefined;
   // Nothing is awaited between the snapshot of limits and the booking of a raise: other pods count on
@@ -213,12 +213,12 @@ async function actOnRecord(
 
 /** Writes the bounds if they have changed and the pod's turn has come. */
 async function publish(
-  { write, crowd, bounds, originals, revision }: BoundsPlan,
+  { write, bulkCause, bounds, originals, revision }: BoundsPlan,
   { podKey, allocation, memory }: ReconcileSnapshot,
   context: ReconcileContext,
 ): Promise<Outcome | undefined> {
   const { store, nodeWrites, clock, log } = context;
-  const isGranted = askQueue(nodeWrites, { podKey, crowd });
+  const isGranted = takeTurn(nodeWrites, { podKey, cause: bulkCause });
   if (write === "nothing") return undefined;
   if (write === "messages" && !mayRepublish(memory, clock.monotonic())) return undefined;
   if (!isGranted) return undefined;
@@ -298,7 +298,7 @@ async function actOnLimits(
     ...context,
     snapshot,
     book: quota?.book,
-    askQueue: (request) =>
+    queueWaitMs: (request) =>
       queueWaitMs(context, { ...request, podKey, nodeName: pod.nodeName, nowMs }),
   });
   const { patched, refusal } = outcome;

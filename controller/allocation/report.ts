@@ -18,7 +18,7 @@ import { nextStatus, phaseOf } from "./allocation_status.ts";
 import type { BoundsPlan } from "./bounds/publish_bounds.ts";
 import {
   bottleneckEvent,
-  emitOn,
+  emitEvent,
   isQuiet,
   reportBounds,
   reportWarnings,
@@ -114,7 +114,7 @@ async function reportOutcome(
       return { requeueAfterMs: CONFIRM_MS };
     case "released": {
       const message = restoredMessage(outcome.scope);
-      emitOn(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context);
+      emitEvent(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context);
       context.observer?.released?.(outcome.scope.reason);
       return {};
     }
@@ -135,7 +135,7 @@ function emitFailure(
   { pod }: ReconcileSnapshot,
   context: ReconcileContext,
 ): void {
-  emitOn(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, context);
+  emitEvent(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, context);
 }
 
 async function reportHeld(
@@ -164,7 +164,7 @@ async function reportHeld(
   const event = reason === "RateLimited" && context.resizeQueue.isBottleneck
     ? bottleneckEvent(snapshot, context)
     : statusEvent(allocation, { decision, status });
-  if (event !== undefined) emitOn(pod, event, context);
+  if (event !== undefined) emitEvent(pod, event, context);
   return again;
 }
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { MarketContainer, PaceMemory } from "./market_container.ts";
-import { type LimitRange, roundShares, upToGrid } from "./rounding.ts";
+import { type LimitBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
 /** Each pressure condition takes a tenth; they multiply. */
@@ -34,7 +34,7 @@ export function marketCapacity(
 export const LEAST_CPU = 10;
 
 /** A limit and its bounds before holds. Millicores. */
-export interface HeldLimit extends LimitRange {
+export interface HeldLimit extends LimitBounds {
   readonly held?: "half" | "lower" | "both" | undefined;
   /** The limit as last decided. */
   readonly present: number;
@@ -43,7 +43,7 @@ export interface HeldLimit extends LimitRange {
 }
 
 /** Bounds of the limit after holds: what the container's limit may become in this clearing. */
-export function limitBounds({ floor, ceiling, present, demand, held }: HeldLimit): LimitRange {
+export function limitBounds({ floor, ceiling, present, demand, held }: HeldLimit): LimitBounds {
   if (held === "both" || demand === undefined) return { floor: present, ceiling: present };
   if (held === "lower") {
     return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };

@@ -12,7 +12,7 @@ export function upToGrid(millicores: number): number {
 }
 
 /** The least and the most that a limit may be. Millicores. */
-export interface LimitRange {
+export interface LimitBounds {
   readonly floor: number;
   readonly ceiling: number;
 }
@@ -22,7 +22,7 @@ export interface LimitRange {
  * is never reached whole. Whether a limit may move at all is another question (`limit < ceiling`).
  */
 export function isAtCeiling(
-  { limit, ceiling }: Pick<LimitRange, "ceiling"> & { readonly limit: number },
+  { limit, ceiling }: Pick<LimitBounds, "ceiling"> & { readonly limit: number },
 ): boolean {
   return limit > ceiling - GRID;
 }
@@ -32,7 +32,7 @@ export function isAtCeiling(
  * the floor both stay as they are, and {@linkcode roundShares} gives the floor: 12 to 18 m stays,
  * 12 to 25 m becomes 20 to 20 m.
  */
-export function roundBounds(bounds: LimitRange): LimitRange {
+export function roundBounds(bounds: LimitBounds): LimitBounds {
   const floor = Math.ceil(bounds.floor / GRID) * GRID;
   const ceiling = Math.floor(bounds.ceiling / GRID) * GRID;
   if (ceiling < floor) return { floor: bounds.floor, ceiling: bounds.ceiling };
@@ -52,7 +52,7 @@ export function roundBounds(bounds: LimitRange): LimitRange {
  */
 export function roundShares(
   shares: ArrayLike<number>,
-  bounds: readonly LimitRange[],
+  bounds: readonly LimitBounds[],
   { capacity }: { readonly capacity: number },
 ): Float64Array {
   const rounded = new Float64Array(shares.length);

@@ -34,7 +34,7 @@ export function rationedHysteresis(
   { now }: { readonly now: number },
 ): number {
   const { memory, share, need } = container;
-  if (share >= need && !isLastRaise(container)) return usual;
+  if (share >= need && !isRaiseToCeiling(container)) return usual;
   const rested = usual * Math.exp(-(now - memory.changedAt) / REST_MS);
   return Math.min(usual, Math.max(LEAST_HYSTERESIS, rested));
 }
@@ -60,7 +60,7 @@ export function isLargeRaise(
  * follow while the container is busy. Until the hysteresis has shrunk it comes from free CPU only, so
  * that no container pays.
  */
-export function isLastRaise(
+export function isRaiseToCeiling(
   container: Omit<DelayedLimit, "need">,
 ): boolean {
   const { memory, share, ceiling } = container;

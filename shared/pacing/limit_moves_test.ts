@@ -13,7 +13,7 @@ import {
   fundRaises,
   grantRaises,
   isLargeRaise,
-  isLastRaise,
+  isRaiseToCeiling,
   lowerWait,
   rationedHysteresis,
 } from "./limit_moves.ts";
@@ -108,13 +108,16 @@ pure(
   },
 );
 
-pure("isLastRaise() is one of a throttled container to its ceiling, on the grid or off it", () => {
-  const nearly = { share: 540, ceiling: 540, throttledMsPerS: 60 };
-  const changes = [{}, { ceiling: 549 }, { ceiling: 550 }, { throttledMsPerS: 5 }];
-  const found = [...changes, { share: 500, ceiling: 505 }]
-    .map((change) => isLastRaise(pacedSample({ ...nearly, ...change })));
-  assert.deepEqual(found, [true, true, false, false, false]);
-});
+pure(
+  "isRaiseToCeiling() is one of a throttled container to its ceiling, on the grid or off it",
+  () => {
+    const nearly = { share: 540, ceiling: 540, throttledMsPerS: 60 };
+    const changes = [{}, { ceiling: 549 }, { ceiling: 550 }, { throttledMsPerS: 5 }];
+    const found = [...changes, { share: 500, ceiling: 505 }]
+      .map((change) => isRaiseToCeiling(pacedSample({ ...nearly, ...change })));
+    assert.deepEqual(found, [true, true, false, false, false]);
+  },
+);
 
 /** Plays targets, one a second from second 0: the second of the first answer, and the answer. */
 function lowered(

@@ -12,7 +12,7 @@ import {
   fundRaises,
   grantRaises,
   isLargeRaise,
-  isLastRaise,
+  isRaiseToCeiling,
   type RaiseRequest,
 } from "./limit_moves.ts";
 import {
@@ -112,7 +112,7 @@ function raise(draft: Draft, before: number): number | undefined {
   }
   for (const container of able) {
     const { share } = container;
-    if (!isLastRaise(container) || large.includes(container)) continue;
+    if (!isRaiseToCeiling(container) || large.includes(container)) continue;
     const cost = costOf(container, share, draft);
     if (cost > free) continue;
     free -= cost;

@@ -127,11 +127,11 @@ export function patchParts(
     { manager: RESTORE_MANAGER, changes: changes.filter(isOwn), pinned: true },
     { manager: market, changes: changes.filter((change) => !isOwn(change)), pinned: true },
   ].filter((part) => part.changes.length > 0)
-    .sort((a, b) => netOf(pod, a.changes) - netOf(pod, b.changes));
+    .sort((a, b) => netLimitChange(pod, a.changes) - netLimitChange(pod, b.changes));
 }
 
 /** By how much the changes move the sum of the pod's limits, millicores. */
-export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
+export function netLimitChange(pod: Pod, changes: readonly ResourceChange[]): number {
   return netChange(marketSubject(pod), new Map(changes.map((change) => [change.name, change])));
 }
 

@@ -115,12 +115,12 @@ function followShare(
   const { limit, fundedAt, shortAt = -Infinity } = memory;
   const rationed = share < bid;
   const lower = lowestLimit({ floor, ceiling, originalLimit, cleared });
-  const takesMore = takenBy(load) > dueOf(lower, cleared) * (1 + pace.shareHysteresis);
-  const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
+  const takesMore = sustainedUsage(load) > fairUsage(lower, cleared) * (1 + pace.shareHysteresis);
+  const lowers = rationed && contested && takesMore && exceedsHysteresis([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
-  if (raise <= limit || !isWorth([raise, limit], pace)) return { rationed };
+  if (raise <= limit || !exceedsHysteresis([raise, limit], pace)) return { rationed };
   // The CPU that others leave grows for a moment when their bursts end: one raise is to follow, not
   // several, and not before the next decrease may come.
   const { raiseSince = now } = memory;
@@ -145,12 +145,12 @@ export function lowestLimit(
  * leads to, or its part of what containers use. Others may leave them more than is divided: chance alone
  * must not lower one of equals then.
  */
-export function dueOf(lowest: number, { partOfUsed }: Pick<ScarceShare, "partOfUsed">): number {
+export function fairUsage(lowest: number, { partOfUsed }: Pick<ScarceShare, "partOfUsed">): number {
   return Math.max(lowest, partOfUsed);
 }
 
 /** Millicores that a container takes from others: not those that it used before they came. */
-export function takenBy({ usage1s, usage400ms }: RecentLoad): number {
+export function sustainedUsage({ usage1s, usage400ms }: RecentLoad): number {
   return Math.min(usage1s, usage400ms);
 }
 
@@ -163,7 +163,7 @@ export function raiseDueAt(
 }
 
 /** Whether a change of a limit between the two, millicores, is more than the hysteresis. */
-export function isWorth(
+export function exceedsHysteresis(
   [high, low]: readonly [high: number, low: number],
   { shareHysteresis }: Pick<SharePace, "shareHysteresis">,
 ): boolean {

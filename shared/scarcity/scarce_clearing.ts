@@ -58,7 +58,7 @@ const SHORT_SHARE = 0.95;
  * Share of the capacity that is divided: 97 %, where the capacity is 90 % of the node. To divide less
  * makes a price out of rounding, on a node that still has CPU to give.
  */
-export const DIVIDED = 1.08;
+export const DIVIDED_SHARE = 1.08;
 
 /**
  * Divides 1.08 × `capacity`, millicores. Σ shares is at most that. Where the bids within original limits
@@ -76,7 +76,7 @@ export function clearScarce(
     readonly isFull: boolean;
   },
 ): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
-  const divided = DIVIDED * capacity;
+  const divided = DIVIDED_SHARE * capacity;
   // At the end of a burst of others the shorter mean is the first to show what they leave again.
   const used = Math.max(
     ...(["usage1s", "usage400ms"] as const).map((mean) =>

@@ -132,7 +132,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "controller/allocation/allocation_loop.ts": [
       [
         "work begins before the copies are in sync",
-        "if (!await copiesInSync(parts, signal)) return;",
+        "if (!await whenCachesSynced(parts, signal)) return;",
         "",
       ],
     ],

@@ -26,7 +26,7 @@ import {
   namespaceBounds,
   type NamespaceInput,
 } from "./namespace_bounds.ts";
-import { type Overrides, overridesOf, times } from "./overrides.ts";
+import { type Overrides, overridesOf, scaledCPU } from "./overrides.ts";
 import { MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
 import { atOriginalRequests } from "../original_limits.ts";
 import type { AnnotationWarning } from "../ports.ts";
@@ -61,7 +61,7 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
   readonly untilMs?: number;
 }
 
-/** Every pod may keep this much, or its original limit if that is less. Millicores. */
+/** Floor of a container, or its original limit if that is less. Millicores. */
 const LEAST_LIMIT = 100;
 /** One container may have at most this share of a node. */
 const NODE_SHARE = 0.9;
@@ -74,6 +74,7 @@ interface Participant extends BoundedContainer {
 /** The input that all containers of a pod share. */
 interface PodBasis extends Pick<BoundsInput, "node"> {
   readonly pod: Pod;
+  /** The result of `qosKeeper()`. */
   readonly keeper: string | undefined | null;
   readonly multiplier: number;
   readonly effects: readonly BidEffect[];
@@ -85,12 +86,14 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const pod = atOriginalRequests(input.pod, input.ownRequests ?? new Map());
   const participants = participantsOf(pod, originalLimits);
   const overrides = overridesOf({
-    ...{ pod, namespace, config },
-    originalLimits: participants.map(({ own }) => own),
+    pod,
+    namespace,
+    config,
+    originalLimits: participants.map(({ originalLimit }) => originalLimit),
   });
   const effects = bidEffects({ ...input, pod, startupBoost: overrides.startupBoost });
   const allowed = allowedCeilings(participants, { overrides, effects });
-  const theirs = namespaceBounds(participants, { ...input, pod });
+  const byNamespace = namespaceBounds(participants, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ??
     priorityMultiplier(pod.priority, config.priorityMultipliers);
   const keeper = qosKeeper(pod, originalLimits);
@@ -99,7 +102,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     boundsOfContainer(participant, {
       basis,
       allowed: allowed[index] as Ceiling,
-      theirs: theirs[index] as NamespaceBound,
+      namespaceBound: byNamespace[index] as NamespaceBound,
     })
   );
   const rules = [
@@ -127,9 +130,11 @@ function participantsOf(
 ): readonly Participant[] {
   return containers.flatMap((container): Participant[] => {
     const { name, containerID, limits } = container;
-    const own = originalLimits.get(name);
-    if (own === undefined || containerID === undefined || limits.cpu === undefined) return [];
-    return [{ container, containerID, own }];
+    const originalLimit = originalLimits.get(name);
+    if (originalLimit === undefined || containerID === undefined || limits.cpu === undefined) {
+      return [];
+    }
+    return [{ container, containerID, originalLimit }];
   });
 }
 
@@ -148,15 +153,15 @@ function allowedCeilings(
     : splitByRequest(maxCPU, participants.map(({ container }) => container.requests.cpu ?? 0));
   // A higher value in the annotation replaces the burst factor; a lower one bounds it.
   const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
-  return participants.map(({ own }, index): Ceiling => {
+  return participants.map(({ originalLimit }, index): Ceiling => {
     const usual = burstCeilings[index] ?? 0;
-    const source = usual > times(own, burstFactor)
+    const source = usual > scaledCPU(originalLimit, burstFactor)
       ? `the least ceiling × ${factor}`
       : `original limit × ${burstFactor * factor}`;
-    const burst: Ceiling = { ceiling: times(usual, factor), reason: "BurstFactor", source };
+    const burst: Ceiling = { ceiling: scaledCPU(usual, factor), reason: "BurstFactor", source };
     const part = parts[index];
     if (part === undefined) return burst;
-    const asked: Ceiling = { ceiling: times(part, factor), reason: "MaxCPU", source: MAX_CPU };
+    const asked: Ceiling = { ceiling: scaledCPU(part, factor), reason: "MaxCPU", source: MAX_CPU };
     return raises || asked.ceiling < burst.ceiling ? asked : burst;
   });
 }
@@ -168,17 +173,17 @@ function allowedCeilings(
  * the agent and the check of its values then need no exception, and neither can take more.
  */
 function boundsOfContainer(
-  { container, containerID, own }: Participant,
-  { basis: { pod, node, keeper, multiplier, effects }, allowed, theirs }: {
+  { container, containerID, originalLimit }: Participant,
+  { basis: { pod, node, keeper, multiplier, effects }, allowed, namespaceBound }: {
     readonly basis: PodBasis;
     readonly allowed: Ceiling;
-    readonly theirs: NamespaceBound;
+    readonly namespaceBound: NamespaceBound;
   },
 ): { readonly container: ContainerBounds; readonly rules: readonly KnownRule[] } {
   const { name, requests: { cpu: request = 0 }, restartsOnCPU } = container;
   const spare = name === keeper ? LEAST_CPU : 0;
-  const least = Math.min(LEAST_LIMIT, own);
-  const floor = Math.max(request + spare, least, LEAST_CPU, theirs.floor);
+  const least = Math.min(LEAST_LIMIT, originalLimit);
+  const floor = Math.max(request + spare, least, LEAST_CPU, namespaceBound.floor);
   const lowest = [
     allowed,
     {
@@ -191,7 +196,7 @@ function boundsOfContainer(
       reason: "PodLevelLimit" as const,
       source: "the limit of the pod as a whole",
     },
-    ...theirs.ceilings,
+    ...namespaceBound.ceilings,
   ].reduce((a, b) => b.ceiling < a.ceiling ? b : a);
   const ceiling = Math.max(floor, lowest.ceiling);
   const applying = effects.filter((effect) => (effect.container ?? name) === name);
@@ -213,16 +218,17 @@ function boundsOfContainer(
       message: `resizePolicy restarts ${name} on a CPU change`,
     },
   ] satisfies readonly (KnownRule | undefined)[]).filter((rule) => rule !== undefined);
-  const held = strongest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
-  // Only raises are undone: no limit falls below the original one.
-  const yields = held === "lower" && theirs.backTo !== undefined && !isSystemCritical(pod);
-  const kept = yields ? Math.max(floor, theirs.backTo ?? 0) : 0;
+  const held = strictest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
+  const { loweredLimit } = namespaceBound;
+  const yields = held === "lower" && loweredLimit !== undefined && !isSystemCritical(pod);
+  const lowered = yields ? Math.max(floor, loweredLimit) : 0;
   return {
     rules,
     container: {
-      ...{ name, containerID },
-      floor: Math.max(floor, Math.min(wanted, ceiling), kept),
-      ceiling: Math.max(ceiling, kept),
+      name,
+      containerID,
+      floor: Math.max(floor, Math.min(wanted, ceiling), lowered),
+      ceiling: Math.max(ceiling, lowered),
       weight: Math.max(1, request) * multiplier,
       ...(multiplier === 1 ? {} : { multiplier }),
       ...(held === undefined || yields ? {} : { held }),
@@ -261,16 +267,16 @@ function weightRule(
   return [{ reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` }];
 }
 
-/** The hold that includes all others. */
-function strongest(holds: readonly (Hold | undefined)[]): Hold | undefined {
+/** The strictest of the holds; undefined without any. */
+function strictest(holds: readonly (Hold | undefined)[]): Hold | undefined {
   return (["half", "lower", "both"] as const).findLast((one) => holds.includes(one));
 }
 
 /**
  * Where all containers have memory request = limit and CPU limits, the market could make request =
- * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container with
- * an original limit above its request then keeps it there. Returns its name; undefined when there is no
- * such danger, as in a pod that is Guaranteed already; null when no container can do it.
+ * limit everywhere, and the pod would turn Guaranteed, which the API refuses. So the limit of one
+ * container with an original limit above its request stays above it. Returns that container's name;
+ * undefined where the class can't change so, as in a Guaranteed pod; null when no container is fit.
  */
 function qosKeeper(
   pod: Pod,

@@ -20,7 +20,7 @@ import { marketCause } from "../queues/resize_queue.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.ts";
-import { type AnnotationWarning, sharedSubject } from "../ports.ts";
+import { type AnnotationWarning, eventSubject } from "../ports.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
 /** True for reasons that give no event; a bound and a status may have the same one, with other flags. */
@@ -32,7 +32,7 @@ export function isQuiet({ quiet }: Reason): boolean {
 export type EventText = Omit<GatedEvent, "about" | "pod"> & { readonly about?: EventSubject };
 
 /** One event on the pod, or on what it shares with others. */
-export function emitOn(
+export function emitEvent(
   { metadata }: Pod,
   { about, ...event }: EventText,
   { events }: Pick<ReconcileContext, "events">,
@@ -48,7 +48,7 @@ export function emitOn(
 }
 
 /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
-export function reportOthers(
+export function reportForeignChanges(
   snapshot: ReconcileSnapshot,
   context: Pick<ReconcileContext, "events" | "log">,
 ): void {
@@ -59,17 +59,17 @@ export function reportOthers(
     context.log.info("Original limit changed", change);
     const message = `${manager} has set ${container} to ${to}: its original limit from now on ` +
       `(was ${from})`;
-    emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
+    emitEvent(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
   }
-  const quota = quotaEvent(snapshot);
-  if (quota !== undefined) emitOn(pod, quota, context);
+  const quota = cfsQuotaEvent(snapshot);
+  if (quota !== undefined) emitEvent(pod, quota, context);
 }
 
 /**
  * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
  * configuration mostly causes this for all pods of a node: then the event is on the node.
  */
-function quotaEvent(
+function cfsQuotaEvent(
   { allocation, memory, scope, node }: ReconcileSnapshot,
 ): EventText | undefined {
   const reason = allocation.spec.market?.reason;
@@ -81,7 +81,7 @@ function quotaEvent(
   return {
     key: reason,
     message: `${reason}: ${MARKET_REASONS[reason].means}`,
-    ...(node === undefined ? {} : { about: sharedSubject("Node", node) }),
+    ...(node === undefined ? {} : { about: eventSubject("Node", node) }),
     ...(off
       ? { type: "Warning", reason: "CPULimitHeld" }
       : { type: "Normal", reason: "CPULimitApplied" }),
@@ -96,13 +96,13 @@ export function reportBounds(
 ): void {
   const subjectOf = (reason: BoundReason): EventSubject | undefined => {
     const { about }: Reason = BOUND_REASONS[reason];
-    if (about === "node") return node && sharedSubject("Node", node);
-    return about && workload && sharedSubject(workload.kind, workload);
+    if (about === "node") return node && eventSubject("Node", node);
+    return about && workload && eventSubject(workload.kind, workload);
   };
   const reported = rules.filter(({ reason }) => !isQuiet(BOUND_REASONS[reason]));
   for (const all of Map.groupBy(reported, ({ reason }) => subjectOf(reason)?.kind).values()) {
     const about = all[0] && subjectOf(all[0].reason);
-    emitOn(pod, {
+    emitEvent(pod, {
       type: all.some(({ reason }) => reason === "UnreadableBound") ? "Warning" : "Normal",
       reason: "CPULimitBounded",
       key: [...new Set(all.map(({ reason }) => reason))].join(),
@@ -123,13 +123,13 @@ export function reportWarnings(
   const event = { type: "Warning", reason: "AnnotationIgnored" } as const;
   const message = own.map((one) => one.message).join("; ");
   if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
-  else if (message !== memory.warned) emitOn(pod, { ...event, message }, { events });
+  else if (message !== memory.warned) emitEvent(pod, { ...event, message }, { events });
   memory.warned = message;
   const reported = shared.map((one) => one.message).join("; ");
   if (reported === memory.sharedWarned) return;
   memory.sharedWarned = reported;
   // Each has its own key: a pod may carry the annotation that another pod lacks.
-  for (const one of shared) emitOn(pod, { ...event, key: one.message, ...one }, { events });
+  for (const one of shared) emitEvent(pod, { ...event, key: one.message, ...one }, { events });
 }
 
 /** The event for the status that follows a decision; undefined when nothing has changed. */
@@ -169,6 +169,6 @@ export function bottleneckEvent(
     message: `RateLimited: ${resizeQueue.waiting} resizes wait, more than ` +
       `controller.maxResizesPerSecond, ${config.maxResizesPerSecond}, lets through soon: the most ` +
       "urgent go first, and small decreases are put off",
-    ...(namespace === undefined ? {} : { about: sharedSubject("Namespace", namespace) }),
+    ...(namespace === undefined ? {} : { about: eventSubject("Namespace", namespace) }),
   };
 }

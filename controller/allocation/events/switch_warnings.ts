@@ -19,7 +19,7 @@ import { type ApiObject, switchValue, type Texts } from "../../../shared/api/obj
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
-import { type AnnotationWarning, sharedSubject } from "../ports.ts";
+import { type AnnotationWarning, eventSubject } from "../ports.ts";
 
 /** The objects that carry such keys. */
 export type AnnotatedObjects = Pick<PodSnapshot, "pod" | "namespace" | "workload" | "autoscalers">;
@@ -49,7 +49,7 @@ function wantsIn(
 ): readonly AnnotationWarning[] {
   if (managedValue(pod) === "true") return [{ message }];
   if (namespace === undefined || managedValue(namespace) !== "true") return [];
-  return [{ message, about: sharedSubject("Namespace", namespace) }];
+  return [{ message, about: eventSubject("Namespace", namespace) }];
 }
 
 const SWITCHES = [...MARKET_KEYS].flatMap(([key, { kind }]) => kind === "switch" ? [key] : []);
@@ -89,13 +89,13 @@ interface Written {
 function writtenIn(
   { pod, namespace, workload, autoscalers }: AnnotatedObjects,
 ): readonly Written[] {
-  type Kind = Parameters<typeof sharedSubject>[0];
+  type Kind = Parameters<typeof eventSubject>[0];
   const textsOf = (
     holder: KeyHolder,
     of: ApiObject & { readonly metadata: { readonly labels?: Texts; readonly annotations: Texts } },
     kind?: Kind,
   ): readonly Written[] => {
-    const about = kind === undefined ? {} : { about: sharedSubject(kind, of) };
+    const about = kind === undefined ? {} : { about: eventSubject(kind, of) };
     const { labels = {}, annotations } = of.metadata;
     return [
       { place: `label of the ${holder}`, texts: labels, of, about },

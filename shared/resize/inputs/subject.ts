@@ -61,7 +61,7 @@ export function podSubject(pod: Pod, owner: Pick<Subject, "marketLimits">): Subj
  * A pod as the server would make it of the template with these values over its own: without a request, the
  * limit is the request.
  */
-export function madeSubject(
+export function newPodSubject(
   template: Pick<Pod, "containers" | "initContainers" | "podLevel">,
   { values = new Map(), ...as }: Pick<Subject, "name" | "count"> & {
     /** By container. @default none */
@@ -83,7 +83,7 @@ export function containersWanted(
     const values = wanted.get(container.name);
     return values === undefined || (container.sidecar && subject.sidecars !== true)
       ? container
-      : withResources(container, ownFields(subject, values));
+      : withResources(container, settableFields(subject, values));
   });
 }
 
@@ -121,7 +121,7 @@ export function pairIn(
  * `limits.cpu` for rightsizing: its value becomes the pod's original limit instead, and where the
  * request goes with that limit (Guaranteed) the CPU request.
  */
-export function ownFields(subject: Subject, wanted: Resources): Resources {
+export function settableFields(subject: Subject, wanted: Resources): Resources {
   if (!subject.marketLimits) return wanted;
   return {
     requests: movesRequest(subject) ? withoutCPU(wanted.requests) : wanted.requests,

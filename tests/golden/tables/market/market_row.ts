@@ -183,7 +183,7 @@ async function byController(
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },
     resizer,
-    askQueue: () => input.turnInMs ?? 0,
+    queueWaitMs: () => input.turnInMs ?? 0,
   });
   const { refusal, restoring } = enforcement;
   const decision = refusal === undefined ? enforcement.decision : refusalDecision(enforcement, {
