@@ -183,7 +183,8 @@ pure("atOriginalRequests() undoes what the market has made of a Guaranteed pod's
   assert.equal(atOriginalRequests(burstable, own), burstable);
 });
 
-const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
+const memoryOf = (): PodMemory =>
+  createPodMemories(() => {}).getOrCreate("shop/web", samplePod("web"));
 const record = (cpu: string, more = {}) => [{ name: "app", cpu, ...more }];
 
 function podWith(manager: string, limit: number, qosClass: Pod["qosClass"]): Pod {
@@ -299,7 +300,7 @@ pure("staysRestored() goes by the status, or by the manager of a limit that no s
 const POD = samplePod("web", { containers: [sampleContainer({ limits: { cpu: 200 } })] });
 
 function clearedMemory(publishedRevision?: number): PodMemory {
-  const memory = createPodMemories(() => {}).of("shop/web", POD);
+  const memory = createPodMemories(() => {}).getOrCreate("shop/web", POD);
   return { ...memory, publishedRevision };
 }
 

@@ -136,7 +136,9 @@ function warnOutside(observed: PodSnapshot, context: ReconcileContext): void {
   const { podKey, pod, scope } = observed;
   const warnings = outsideWarnings(observed, scope);
   // Most pods outside have no warnings, and no memory.
-  const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
+  const memory = warnings.length > 0
+    ? memories.getOrCreate(podKey, pod)
+    : memories.known(podKey, pod);
   if (memory !== undefined) reportWarnings({ pod, memory }, warnings, context);
 }
 

@@ -26,7 +26,7 @@ import type { PendingDecreases } from "./queues/resize_queue.ts";
 import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
 import type { RecordedPod } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
-import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
+import type { PodQuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 
 /** The loop's ports and settings from the program. */
 export interface MarketParts {
@@ -85,8 +85,8 @@ export interface ReconcileSnapshot extends RecordedPod {
   readonly isAgentSilent: boolean;
   /** Present for a pod with bounds that are published. */
   readonly bounds: BoundsSources | undefined;
-  /** Room in the quotas for raises, at the moment of a call; undefined when none binds. */
-  readonly quota: QuotaRoom | undefined;
+  /** Undefined when no quota bounds the pod's CPU. */
+  readonly quota: PodQuotaRoom | undefined;
   readonly nowMs: number;
   /** Ms since 1970. */
   readonly wallMs: number;
@@ -99,7 +99,7 @@ export async function takeSnapshot(
 ): Promise<ReconcileSnapshot> {
   const { caches, clock, memories } = context;
   const { podKey, pod, scope, workload } = observed;
-  const memory = memories.of(podKey, pod);
+  const memory = memories.getOrCreate(podKey, pod);
   const isCurrentNow = (nowMs: number): boolean =>
     caches.pods.synced && isCurrent(memory, { pod, nowMs });
   const askedMs = clock.monotonic();
@@ -113,7 +113,7 @@ export async function takeSnapshot(
   const allocation = found.originals === undefined
     ? observed.allocation
     : { ...observed.allocation, status: { ...status, ...found.originals } };
-  const quota = context.quotaRooms.of(observed);
+  const quota = context.quotaRooms.roomOf(observed);
   const isAgentSilent = context.isSilent(pod.nodeName);
   // Nothing reads the bounds of a silent agent's pods, and nothing may delay their original limits.
   const isPublished = scope === undefined && isLive(pod) && found.known && !isAgentSilent;

@@ -246,7 +246,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       [
         "room of a quota stays booked after a refusal",
         "        const untilMs = clock.monotonic() + COUNTED_MS;\n",
-        "        if (taken === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
+        "        if (accepted === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
       ],
     ],
     "shared/api/api_error.ts": [
