@@ -74,7 +74,7 @@ export async function runAllocationLoop(
     ...{ ...parts, ...queues, quotaRooms, events, decreases },
     backoff: createBackoff(),
     isSilent: watches.agents.isSilent,
-    metricOf: watches.metrics.of,
+    metricOf: watches.metrics.answerFor,
   });
   /** Before any pod is reconciled: of all that have changed at once decreases go first. */
   const noteDesired = (podKey: string, allocation: PodAllocation | undefined): void =>

@@ -156,8 +156,8 @@ pure("decideLimits() says why nothing is sent", async () => {
 pure("applyLimits() returns the pod's version, or the server's refusal", async () => {
   const refusal = new ApiError(403, "Forbidden", "quota");
   const { outcome } = await attempt({ refusal });
-  assert.deepEqual([outcome?.refusal, outcome?.patched], [refusal, undefined]);
-  assert.deepEqual((await attempt()).outcome?.patched, "2");
+  assert.deepEqual([outcome?.refusal, outcome?.patchedVersion], [refusal, undefined]);
+  assert.deepEqual((await attempt()).outcome?.patchedVersion, "2");
 });
 
 pure("originalsOf() takes limits and requests of the spec, with gaps where none is set", () => {
@@ -212,7 +212,7 @@ async function found(choice: OriginalChoice): Promise<string> {
   const { memory = memoryOf(), nowMs = 0, current = true, ...status } = rest;
   const pod = podWith(manager, limit, qosClass);
   let asked = "";
-  const { known, originals, foreign } = await findOriginals(
+  const { known, unrecorded, foreign } = await findOriginals(
     pod,
     { ...sampleAllocation(pod), status },
     {
@@ -226,7 +226,7 @@ async function found(choice: OriginalChoice): Promise<string> {
       ...{ memory, nowMs, current },
     },
   );
-  const { originalLimits, originalRequests } = originals ?? {};
+  const { originalLimits, originalRequests } = unrecorded ?? {};
   return [
     known ? "" : "unknown",
     ...[originalLimits?.[0]?.cpu, originalRequests?.[0]?.cpu],

@@ -41,7 +41,7 @@ pure("isCurrent() waits for a pod that is as new as the last patch, but not for 
   const pod = podWith("u1");
   const memory = createPodMemories(() => {}).getOrCreate("shop/web", pod);
   const seen = (resourceVersion: string, to: string, nowMs = 1000): boolean => {
-    memory.patched = { from: "7", to, atMs: 0 };
+    memory.lastPatch = { from: "7", to, atMs: 0 };
     return isCurrent(memory, { pod: at(resourceVersion), nowMs });
   };
   const at = (resourceVersion: string): Pod => ({

@@ -28,7 +28,7 @@ import type { RecordedPod } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
 import type { PodQuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 
-/** The loop's ports and settings from the program. */
+/** Ports and settings of the market's loop. */
 export interface MarketParts {
   readonly resizer: PodResizer;
   readonly caches: Caches;
@@ -48,21 +48,21 @@ export interface ReconcilerParts extends MarketParts {
   readonly events: EventGate;
   /** Waits after refusals, per pod. */
   readonly backoff: Backoff;
-  /** All resizes; held when the server is busy. */
+  /** The queue of all resizes; held when the server is busy. */
   readonly resizeQueue: FairQueue;
-  /** Raises wait for them. */
+  /** Decreases that raises wait for. */
   readonly decreases: PendingDecreases;
   readonly newAllocations: FairQueue;
-  /** Writes that concern all pods of a node. */
+  /** Queues of writes that concern all pods of a node. */
   readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;
   /** True for a node with an agent that has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
-  /** The metric of the pod; default: none of any. */
-  readonly metricOf?: MetricWatch["of"];
+  /** The pod's demand by a metric. @default {undefined for each pod} */
+  readonly metricOf?: MetricWatch["answerFor"];
 }
 
-/** With what a reconciler keeps between reconciles. */
+/** The parts, and what is remembered between reconciles. */
 export interface ReconcileContext extends ReconcilerParts {
   readonly conflicts: Backoff;
   readonly apiBackoff: APIBackoff;
@@ -72,18 +72,18 @@ export interface ReconcileContext extends ReconcilerParts {
 
 /** The input of `decide`. */
 export interface ReconcileSnapshot extends RecordedPod {
-  /** False where the record has none yet. */
+  /** False where the record has no status yet. */
   readonly hasStatus: boolean;
   readonly memory: PodMemory;
-  readonly found: FoundOriginals;
-  /** False while the cache is out of step, or may not know of the last patch yet. */
+  readonly originals: FoundOriginals;
+  /** True when the cached pod is in sync and not older than the last patch. */
   readonly current: boolean;
-  /** Kinds of objects with a copy that does not follow the server. */
+  /** Names of the caches that are out of sync. */
   readonly outOfSync: readonly string[];
   readonly isPodCopySynced: boolean;
   /** True while the agent of the pod's node has not renewed its lease. */
   readonly isAgentSilent: boolean;
-  /** Present for a pod with bounds that are published. */
+  /** Undefined for a pod with bounds that are not to be published. */
   readonly bounds: BoundsSources | undefined;
   /** Undefined when no quota bounds the pod's CPU. */
   readonly quota: PodQuotaRoom | undefined;
@@ -103,23 +103,25 @@ export async function takeSnapshot(
   const isCurrentNow = (nowMs: number): boolean =>
     caches.pods.synced && isCurrent(memory, { pod, nowMs });
   const askedMs = clock.monotonic();
-  const found = await findOriginals(pod, observed.allocation, {
-    ...{ memory, templates: context.templates },
-    ...{ nowMs: askedMs, current: isCurrentNow(askedMs) },
+  const originals = await findOriginals(pod, observed.allocation, {
+    memory,
+    templates: context.templates,
+    nowMs: askedMs,
+    current: isCurrentNow(askedMs),
   });
   const nowMs = clock.monotonic();
   const wallMs = clock.wall();
   const { status } = observed.allocation;
-  const allocation = found.originals === undefined
+  const allocation = originals.unrecorded === undefined
     ? observed.allocation
-    : { ...observed.allocation, status: { ...status, ...found.originals } };
+    : { ...observed.allocation, status: { ...status, ...originals.unrecorded } };
   const quota = context.quotaRooms.roomOf(observed);
   const isAgentSilent = context.isSilent(pod.nodeName);
-  // Nothing reads the bounds of a silent agent's pods, and nothing may delay their original limits.
-  const isPublished = scope === undefined && isLive(pod) && found.known && !isAgentSilent;
+  // A silent agent reads no bounds, and writing them would delay the restore of the original limits.
+  const isPublished = scope === undefined && isLive(pod) && originals.known && !isAgentSilent;
   return {
     ...observed,
-    ...{ memory, found, allocation, quota, isAgentSilent, nowMs, wallMs },
+    ...{ memory, originals, allocation, quota, isAgentSilent, nowMs, wallMs },
     current: isCurrentNow(nowMs),
     hasStatus: status !== undefined,
     outOfSync: outOfSync(caches),
@@ -135,7 +137,7 @@ export async function takeSnapshot(
   };
 }
 
-/** A workload that was not asked about for so long, ms, is gone. */
+/** A workload with no reconciled pod for this long, ms, is forgotten. */
 const FORGET_MS = 60 * 60_000;
 
 /**

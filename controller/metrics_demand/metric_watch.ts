@@ -54,7 +54,7 @@ export interface MetricWatch {
    * The demand of a pod by its query; undefined where the pod names none, or no answer has come yet. A
    * new query is sent soon.
    */
-  of(pod: Pod, allocation: PodAllocation): MetricAnswer | undefined;
+  answerFor(pod: Pod, allocation: PodAllocation): MetricAnswer | undefined;
   /** Begins a round now: settings may have changed. */
   wake(): void;
   /** Sends queries until `signal` is aborted. */
@@ -109,7 +109,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
     pause: new AbortController(),
   };
   return {
-    of: (pod, allocation) => metricAnswerOf(state, pod, allocation),
+    answerFor: (pod, allocation) => metricAnswerOf(state, pod, allocation),
     wake: () => state.pause.abort(),
     run: (signal) => runRounds(state, signal),
   };

@@ -28,7 +28,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "controller/allocation/pod_memory.ts": [
       [
         "pod older than the last patch passes for current",
-        "return current || nowMs - patched.atMs >= LONGEST_LAG_MS;",
+        "return current || nowMs - lastPatch.atMs >= LONGEST_LAG_MS;",
         "return true;",
       ],
       [

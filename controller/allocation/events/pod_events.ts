@@ -52,9 +52,9 @@ export function reportForeignChanges(
   snapshot: ReconcileSnapshot,
   context: Pick<ReconcileContext, "events" | "log">,
 ): void {
-  const { pod, found } = snapshot;
+  const { pod, originals } = snapshot;
   const { namespace, name } = pod.metadata;
-  for (const { container, from = "none", to, manager } of found.foreign) {
+  for (const { container, from = "none", to, manager } of originals.foreign) {
     const change = { pod: `${namespace}/${name}`, container, from, to, manager };
     context.log.info("Original limit changed", change);
     const message = `${manager} has set ${container} to ${to}: its original limit from now on ` +
@@ -123,11 +123,11 @@ export function reportWarnings(
   const event = { type: "Warning", reason: "AnnotationIgnored" } as const;
   const message = own.map((one) => one.message).join("; ");
   if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
-  else if (message !== memory.warned) emitEvent(pod, { ...event, message }, { events });
-  memory.warned = message;
+  else if (message !== memory.lastWarnings) emitEvent(pod, { ...event, message }, { events });
+  memory.lastWarnings = message;
   const reported = shared.map((one) => one.message).join("; ");
-  if (reported === memory.sharedWarned) return;
-  memory.sharedWarned = reported;
+  if (reported === memory.lastSharedWarnings) return;
+  memory.lastSharedWarnings = reported;
   // Each has its own key: a pod may carry the annotation that another pod lacks.
   for (const one of shared) emitEvent(pod, { ...event, key: one.message, ...one }, { events });
 }
