@@ -27,7 +27,6 @@ export interface OtherConfig extends Pick<ControllerSettings, "excludedNamespace
   readonly metrics: MetricsConfig;
   /** False: the server does not serve `pods/resize`, and no limit is changed. */
   readonly resizeServed: boolean;
-  /** Least time between two changes of a pod's limits. */
   readonly minResizeIntervalMs: number;
   /** An agent of which no renewal was seen for this long is silent. */
   readonly agentSilentAfterMs: number;

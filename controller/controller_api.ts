@@ -45,7 +45,6 @@ export interface ControllerAPIOptions {
   readonly random: Random;
   /** Under which events are reported. */
   readonly identity: string;
-  /** As they are now. */
   readonly settings: () => ControllerSettings;
 }
 

@@ -61,7 +61,6 @@ export interface ControllerAPI {
   readonly templates: OwnerTemplates;
   /** A sink and the loop that empties it. */
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
-  /** Absent: nothing is rightsized. */
   readonly rightsizing?: RightsizingAPI;
   /** The API for placement, where it is wanted; the replica works with it. */
   readonly placement?: PlacementAPI;
@@ -77,15 +76,12 @@ export interface ControllerParts {
   readonly audit?: AuditLog;
   readonly settings: LiveSettings;
   readonly metrics: ControllerMetrics;
-  /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
   /** Rightsizing's settings; it runs where its CustomResourceDefinitions are installed. */
   readonly rightsizing?: Pick<RightsizingParts, "settings" | "observer">;
-  /** Absent: nothing is placed. */
   readonly placement?: Placement;
   /** Answers API servers that ask about new pods, until the signal is aborted; the leader does. */
   readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
-  /** Absent: no dashboard is served. */
   readonly dashboard?: Dashboard;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;

@@ -85,7 +85,6 @@ function oldDefinition(fields: readonly string[]): string {
 
 /** Whether the API server serves `pods/resize`, by its last answer: an upgrade may change that. */
 export interface ServedResize {
-  /** True where pods can be resized. */
   readonly served: boolean;
   /** True where memory limits can be lowered that way. */
   readonly lowersMemoryLimits: boolean;

@@ -27,7 +27,6 @@ import type { MarketParts, ReconcilerParts } from "./reconcile_snapshot.ts";
 /** Ports and settings of the loop. */
 export interface AllocationLoopParts extends MarketParts {
   readonly events: EventSink;
-  /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
   /**
    * Calls `changed` when `config` has changed, until the returned function is called. All pods are then

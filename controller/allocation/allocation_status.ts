@@ -33,7 +33,6 @@ export interface StatusInput {
   readonly decision: Decision;
   /** ISO 8601. */
   readonly wallTime: string;
-  /** True when the server has refused the change, whatever the reason. */
   readonly refused?: boolean;
   /** When the last patch was sent, ISO 8601; absent when this controller has sent none. */
   readonly attemptedAt?: string | undefined;

@@ -34,7 +34,6 @@ export interface LimitsPlan {
 export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"> {
   /** The pod's new resourceVersion when the server accepted a patch. */
   readonly patchedVersion?: string | undefined;
-  /** The server's refusal. */
   readonly refusal?: ApiError;
 }
 

@@ -70,7 +70,6 @@ export async function findOriginals(
   { memory, templates, nowMs, current }: {
     readonly memory: PodMemory;
     readonly templates: OwnerTemplates;
-    /** Ms of the monotonic clock. */
     readonly nowMs: number;
     /** True when the pod is at least as new as the last patch: only then its field managers count. */
     readonly current: boolean;

@@ -26,11 +26,9 @@ export interface PodMemory {
     /** True after a restore, for which only this kind of wait counts. */
     readonly restoring: boolean;
   } | undefined;
-  /** The last refusal. */
   refusal?: { readonly message: string; readonly reason: EnforcementReason } | undefined;
   /** How many attempts in a row the server has answered as busy. */
   busyTimes: number;
-  /** Since when a change is pending. */
   pendingSinceMs?: number | undefined;
   /** A cached pod that is older than this patch has outdated limits. */
   lastPatch?: SentPatch;
@@ -44,9 +42,7 @@ export interface PodMemory {
   resizedAtMs: readonly number[];
   /** The pod was resized too often: no decrease before this time. */
   oscillatesUntilMs: number;
-  /** When to read the owner's template again. */
   templateDueMs: number;
-  /** Revision of the bounds that this controller published last. */
   publishedRevision?: number | undefined;
   /** UID of the record for which the agent was seen to clear; see `isConfirmed()`. */
   confirmedRecord?: string;
@@ -165,9 +161,7 @@ export function resizePauses(
 export interface PodMemories {
   /** The notes on this pod; new ones when the notes are about an earlier pod of this name. */
   getOrCreate(podKey: string, pod: Pod): PodMemory;
-  /** The notes on this pod if there are any. */
   known(podKey: string, pod: Pod): PodMemory | undefined;
-  /** Forgets a deleted pod. */
   forget(podKey: string): void;
 }
 

@@ -42,7 +42,6 @@ export interface AnnotationWarning {
 
 /** Observes the loop, for metrics. Each method is called synchronously and must be quick. */
 export interface AllocationObserver extends ResizeObserver {
-  /** The agents' Leases were checked. */
   agents?(verdict: AgentsVerdict): void;
   /** A pod that left the market has its original limits back. */
   released?(cause: EnforcementReason): void;
@@ -52,7 +51,6 @@ export interface AllocationObserver extends ResizeObserver {
   queue?(depth: number, delayed: number): void;
   /** Resizes that wait for their turns, now and then. */
   resizeQueue?(queue: Pick<FairQueue, "waiting" | "dropped" | "isBottleneck">): void;
-  /** A metric query was asked. */
   metricAnswered?(outcome: MetricOutcome): void;
   /** One look at a pod took this long, ms. */
   reconciled?(tookMs: number): void;

@@ -50,10 +50,8 @@ export interface ReconcilerParts extends MarketParts {
   readonly backoff: Backoff;
   /** The queue of all resizes; held when the server is busy. */
   readonly resizeQueue: FairQueue;
-  /** Decreases that raises wait for. */
   readonly decreases: PendingDecreases;
   readonly newAllocations: FairQueue;
-  /** Queues of writes that concern all pods of a node. */
   readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;
   /** True for a node with an agent that has not renewed its lease. */
@@ -81,11 +79,9 @@ export interface ReconcileSnapshot extends RecordedPod {
   /** Names of the caches that are out of sync. */
   readonly outOfSync: readonly string[];
   readonly isPodCopySynced: boolean;
-  /** True while the agent of the pod's node has not renewed its lease. */
   readonly isAgentSilent: boolean;
   /** Undefined for a pod with bounds that are not to be published. */
   readonly bounds: BoundsSources | undefined;
-  /** Undefined when no quota bounds the pod's CPU. */
   readonly quota: PodQuotaRoom | undefined;
   readonly nowMs: number;
   /** Ms since 1970. */

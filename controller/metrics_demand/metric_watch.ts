@@ -44,7 +44,6 @@ export interface MetricWatchParts {
   readonly source: InstantQueries;
   /** Called with the key of each pod that has another demand, or another problem, than before. */
   readonly onChange: (podKey: string) => void;
-  /** Called after each answer. */
   readonly observe?: (outcome: MetricOutcome) => void;
 }
 
@@ -57,7 +56,6 @@ export interface MetricWatch {
   answerFor(pod: Pod, allocation: PodAllocation): MetricAnswer | undefined;
   /** Begins a round now: settings may have changed. */
   wake(): void;
-  /** Sends queries until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -274,7 +272,6 @@ export interface MetricReports {
 export function createMetricReports(
   { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, "monotonic"> },
 ): MetricReports {
-  /** When each problem was logged last. */
   const loggedAt = new Map<string, number>();
 
   function isDue(problem: string): boolean {

@@ -185,7 +185,6 @@ export function queueingNeed(
 export interface SharingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
-  /** Demand by a metric; absent where there is none. */
   readonly asked?: number | undefined;
   /** Its part of the room if all bid for more than there is; its floor at least. */
   readonly part: number;

@@ -22,7 +22,6 @@ export interface Bid {
   weight: number;
   /** The least share while the floors fit into the capacity. */
   floor: number;
-  /** The largest share. */
   ceiling: number;
   /** CPU that the bidder would use without a limit. */
   demand: number;

@@ -73,7 +73,6 @@ export function withoutPairs<Reason extends string>(
 
 /** The report of a check: a clamp, a note or a hold. */
 export interface Report<Reason extends string> {
-  /** Name of the check. */
   readonly by: string;
   readonly reason: Reason;
   readonly message: string;
@@ -91,7 +90,6 @@ export interface Outcome<Reason extends string> {
   readonly wanted: WantedResources;
   /** Clamps and notes in their order, each once. */
   readonly reports: readonly Report<Reason>[];
-  /** The check that holds; absent where none does. */
   readonly hold?: Hold<Reason>;
   /** False where the last pass has clamped still. */
   readonly settled: boolean;

@@ -14,7 +14,6 @@ export type NodeState = typeof NODE_STATES[number];
 /** The state between two readings. Times are monotonic milliseconds. */
 export interface NodeStateMemory {
   readonly state: NodeState;
-  /** When the state began. */
   readonly since: number;
   /** While scarce: since when the containers have wanted clearly less than the capacity. */
   readonly easedSince?: number;

@@ -24,7 +24,6 @@ import { type Caches, podsOnNode } from "../../caches.ts";
 export interface Ceiling {
   readonly ceiling: number;
   readonly reason: CeilingReason;
-  /** Its source, for messages. */
   readonly source: string;
 }
 
@@ -64,7 +63,6 @@ export interface QuotaBounds {
 export interface NamespaceInput {
   readonly pod: Pod;
   readonly limitRange?: ResourceRanges | undefined;
-  /** Undefined when no quota counts the pod. */
   readonly quota?: QuotaBounds | undefined;
   /** The pod's largest total by the requests on its node, millicores; absent where its requests stay. */
   readonly nodeCeiling?: number | undefined;

@@ -37,7 +37,6 @@ export interface Overrides {
   readonly maxCPU?: number;
   readonly priorityMultiplier?: number;
   readonly startupBoost?: StartupBoost;
-  /** At least 1. */
   readonly burstFactor: number;
   /** Ceilings of the containers by the burst factor, millicores, in the order of the limits. */
   readonly burstCeilings: readonly number[];

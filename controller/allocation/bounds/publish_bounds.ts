@@ -70,7 +70,6 @@ function labelsOf(pod: Pod): Texts {
 export interface BoundsPlan extends Pick<BoundsDraft, "untilMs" | "warnings"> {
   /** The extent of the write; `messages`: the same bounds with other texts. */
   readonly write: "nothing" | "messages" | "bounds";
-  /** As they are written. */
   readonly bounds: Bounds;
   /** The revision that the agent must clear by; absent where it already does. */
   readonly revision?: number;
@@ -95,7 +94,6 @@ export interface BoundsPlanInput extends BoundsSources {
   readonly originals?: Originals | undefined;
   /** Whether the same bounds get a new revision, too, by which the agent then clears. */
   readonly forcesRevision: boolean;
-  /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
 }
 

@@ -19,7 +19,6 @@ export interface GatedEvent extends MarketEvent {
 
 interface Past {
   readonly at: number;
-  /** The message of the last event. */
   readonly message: string;
   readonly dropped: number;
   /** The last dropped event, if it must follow later. */

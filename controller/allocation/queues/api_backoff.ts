@@ -17,11 +17,9 @@ export interface APIBackoff {
    * a row that the pod is the likely cause and an event is due.
    */
   note(putOff: {
-    /** `namespace/podName`. */
     readonly podKey: string;
     readonly memory: Pick<PodMemory, "busyTimes">;
     readonly error: ApiError;
-    /** Ms of the monotonic clock. */
     readonly nowMs: number;
     /** True for a restore of the original limits, which waits briefly only. */
     readonly restoring: boolean;

@@ -14,7 +14,6 @@ export type Urgency = 0 | 1 | 2 | 3 | 4;
 
 /** A pod's request for a turn. */
 export interface QueuedResize {
-  /** `namespace/podName`. */
   readonly podKey: string;
   /** @default {0} */
   readonly urgency?: Urgency;
@@ -29,7 +28,6 @@ export interface FairQueueOptions {
   readonly clock: Clock;
   /** Called with each waiting pod when its turn comes: it asks again, or leaves. */
   readonly wake: (podKey: string) => void;
-  /** Aborted when nothing is to be woken any more. */
   readonly signal: AbortSignal;
 }
 
@@ -72,7 +70,6 @@ export class FairQueue {
     this.#leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
   }
 
-  /** Pods that wait. */
   get waiting(): number {
     return this.#places.size;
   }

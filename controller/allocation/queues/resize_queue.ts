@@ -22,7 +22,6 @@ export function marketCause({ market }: Pick<PodAllocation["spec"], "market">): 
 
 /** A change of a pod's limits that is about to be sent. Millicores. */
 export interface ResizeRequest {
-  /** True when the original limits come back. */
   readonly restoring: boolean;
   readonly reason: ChangeReason;
   /** Change of the pod's total. */
@@ -40,7 +39,6 @@ function paysForRaises({ reason, net }: Pick<ResizeRequest, "reason" | "net">): 
 export interface PlacedPod {
   readonly podKey: string;
   readonly nodeName: string;
-  /** Ms of the monotonic clock. */
   readonly nowMs: number;
 }
 

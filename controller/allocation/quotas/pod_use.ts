@@ -29,7 +29,6 @@ export interface ResourceUse {
 
 /** A pod's use of the quotas of its namespace: some 400 bytes. */
 export interface PodUse extends Readonly<Record<QuotaResource, ResourceUse>> {
-  /** The pod's members that scopes match. */
   readonly scoped: ScopedPod;
   /** The bids of its containers for the quotas; empty for a pod with fixed limits. */
   readonly bids: readonly QuotaBid[];

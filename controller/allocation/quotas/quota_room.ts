@@ -30,7 +30,6 @@ export interface PodQuotaRoom {
 export interface QuotaRooms {
   /** Undefined when no quota bounds the pod's CPU. */
   roomOf(subject: Pick<PodSnapshot, "pod" | "quotas">): PodQuotaRoom | undefined;
-  /** Unsubscribes from the caches. */
   stop(): void;
 }
 

@@ -33,7 +33,6 @@ const GAP_MS = 10;
 interface Division {
   readonly version: number;
   readonly room: number;
-  /** Monotonic milliseconds. */
   readonly atMs: number;
   /** Millicores by pod key and container name. */
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -42,7 +42,6 @@ export interface QuotaUses {
   namespace(namespace: string): { readonly version: number };
   /** Forgets a namespace without quotas. */
   forget(namespace: string): void;
-  /** Unsubscribes from the caches. */
   stop(): void;
 }
 

@@ -15,7 +15,6 @@ const MOST_SILENT = 0.1;
 export interface AgentsView {
   /** By the controller's own monotonic clock, ms; what the leases say of time is another clock's. */
   readonly nowMs: number;
-  /** An agent of which no renewal was seen for this long is silent, ms. */
   readonly silentAfterMs: number;
   /** False while the leases that are cached may be old. */
   readonly synced: boolean;
@@ -108,7 +107,6 @@ function renewalOf({ metadata, renewTimeMs }: Lease): string {
 export interface AgentWatch {
   /** True for a node with an agent that has not renewed its lease. */
   isSilent(nodeName: string): boolean;
-  /** Checks until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -125,7 +123,6 @@ export function createAgentWatch(
     readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
     /** Called with the node of each agent that fell silent or came back. */
     readonly onChange: (nodeName: string) => void;
-    /** Called after each check. */
     readonly observe: (verdict: AgentsVerdict) => void;
   },
 ): AgentWatch {
