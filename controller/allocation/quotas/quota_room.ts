@@ -47,7 +47,7 @@ interface QuotaBalance {
 
 /**
  * Each quota reserves room for new pods: the largest original value that it counts, times the setting
- * `market.quotaHeadroom`. What is left is divided among the ceilings of the pods that it counts. When a
+ * `market.quotaHeadroom`. The rest is divided among the ceilings of the pods that it counts. When a
  * new pod has taken reserved room, limits above their ceilings come down until it is free again.
  */
 export function createQuotaRooms(
