@@ -94,7 +94,7 @@ export function withStartupDemand<B extends Bidder>(
 /** A clearing's result for a bidder. Millicores. */
 export interface RoundOutcome {
   /** The bid's floor: the commitment of an idle container. */
-  readonly least: number;
+  readonly bidFloor: number;
   /** Demand within the bid's bounds. */
   readonly need: number;
   /** The limit that the clearing gives: max(floor of the limit, share of the bid), on the grid. */
@@ -121,9 +121,9 @@ export function clearRound<B extends Bidder>(
   const { mode, price, shares } = clearMarket(bids, divided);
   const onGrid = roundShares(shares, bids, { capacity: divided });
   const outcomes = bidders.map((bidder, i) => {
-    const { floor: least, ceiling, demand } = bids[i] as Bid;
-    const need = Math.min(Math.max(demand, least), ceiling);
-    return { ...bidder, least, need, share: Math.max(bidder.floor, onGrid[i] as number) };
+    const { floor: bidFloor, ceiling, demand } = bids[i] as Bid;
+    const need = Math.min(Math.max(demand, bidFloor), ceiling);
+    return { ...bidder, bidFloor, need, share: Math.max(bidder.floor, onGrid[i] as number) };
   });
   return { mode, price, outcomes };
 }

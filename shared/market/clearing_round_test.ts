@@ -144,7 +144,7 @@ pure("clearRound() gives what is needed, or what weight, holds and floors make o
   }
   const two = [bidder({}, STEADY), bidder({ demand: 20 }, STEADY)];
   const { price, outcomes } = clearRound(two, { capacity: 2000 });
-  assert.deepEqual([price, outcomes.map(({ least }) => least)], [0, [100, 20]]);
+  assert.deepEqual([price, outcomes.map(({ bidFloor }) => bidFloor)], [0, [100, 20]]);
 });
 
 const anyChange: fc.Arbitrary<Change & HeldLimit> = fc.record({
@@ -168,14 +168,14 @@ forAll("clearRound() keeps bounds, holds, order and capacity for any bidders", [
     const { held, demand, present } = drawn[index] ?? {};
     assert.ok(floor <= share && share <= ceiling);
     assert.ok(Number.isInteger(share));
-    assert.ok(outcome.least <= floor && need <= ceiling);
+    assert.ok(outcome.bidFloor <= floor && need <= ceiling);
     if (held === "both" || demand === undefined) assert.equal(share, present);
     if (held === "lower") assert.ok(share >= (present ?? Infinity));
     if (mode === "overloaded") assert.equal(share, floor);
     // Rounding up to the grid is all that a share can have above the need.
     else assert.ok(share <= Math.max(floor, need + 10));
     if (share > floor) aboveFloors += share;
-    else least += Math.min(outcome.least, share);
+    else least += Math.min(outcome.bidFloor, share);
   });
   if (mode !== "overloaded") assert.ok(aboveFloors + least <= capacity + 1e-6);
 });

@@ -256,7 +256,7 @@ pure("committed() is the highest limit that may be in force, and a floor's bid b
   const lowered = { recent: [{ until: 2000, limit: 900 }] };
   // From 500 to 900 and back: a quota of 500 may be the one before both.
   const twice = { recent: [{ until: 1900, limit: 500 }, { until: 2000, limit: 900 }] };
-  const idle = { floor: 100, least: 10 };
+  const idle = { floor: 100, bidFloor: 10 };
   const rows: readonly (readonly [
     Partial<PacedContainer>,
     Partial<PaceMemory>,
@@ -279,7 +279,7 @@ pure("committed() is the highest limit that may be in force, and a floor's bid b
   for (const [fields, memory, now, millicores] of rows) {
     assert.equal(committed(pacedSample(fields, memory), now), millicores);
   }
-  const container = pacedSample({ floor: 100, least: 20 });
+  const container = pacedSample({ floor: 100, bidFloor: 20 });
   assert.deepEqual([110, 100].map((limit) => committedAt(container, limit)), [110, 20]);
 });
 
@@ -354,7 +354,7 @@ pure("planChanges() grants what is free, and lets the surplus of others pay", ()
   const found = changes([close, [{ share: 400 }, { limit: 100 }], third]);
   assert.deepEqual(found, ["", "200 DemandRose", ""]);
   // Free: 970 − 500 − 37.3 = 432; 37.3 + 430 is 460 on the grid, 232.7 wait, 2.7 are left.
-  const hungry: Given = [{ share: 700, least: 37.3 }, { limit: 100 }];
+  const hungry: Given = [{ share: 700, bidFloor: 37.3 }, { limit: 100 }];
   const paid = changes([hungry, [{ share: 100, need: 100 }]]);
   assert.deepEqual(paid, ["460 DemandRose", "270 FundsRaise"]);
   // No more is taken back while what was taken is on its way.

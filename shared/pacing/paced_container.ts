@@ -148,7 +148,7 @@ export function freeCPU(
 
 /** The commitment of a container if its highest limit is `limit`, millicores. */
 export function committedAt(container: PacedContainer, limit: number): number {
-  return limit > container.floor ? limit : container.least;
+  return limit > container.floor ? limit : container.bidFloor;
 }
 
 /**

@@ -147,7 +147,7 @@ export function fairUsage(lowest: number, { partOfUsed }: Pick<ScarceShare, "par
   return Math.max(lowest, partOfUsed);
 }
 
-/** Usage without that from before others came, which only one of the means still has. Millicores. */
+/** The smaller of two means of usage, millicores: usage from before others came does not count. */
 export function sustainedUsage({ usage1s, usage400ms }: RecentLoad): number {
   return Math.min(usage1s, usage400ms);
 }

@@ -104,20 +104,23 @@ const RESTART_MS = 5 * 60_000;
 
 /** Lowers no limit of a pod that is not Ready, restarted lately or crashes again and again. */
 const readiness: BidRule = ({ pod: { containers, ready }, nowMs }) => {
+  const effects: BidEffect[] = [];
   const namesOf = (all: Pod["containers"]): string => all.map(({ name }) => name).join(", ");
   const looping = containers.filter(({ crashLooping }) => crashLooping);
+  if (looping.length > 0) {
+    const message = `${namesOf(looping)} crashes again and again`;
+    effects.push({ reason: "CrashLoopBackOff", message });
+  }
   const fresh = containers.filter(({ restartedAtMs = -Infinity }) =>
     nowMs - restartedAtMs < RESTART_MS
   );
-  const untilMs = Math.max(...fresh.map(({ restartedAtMs = 0 }) => restartedAtMs)) + RESTART_MS;
-  const crashes = `${namesOf(looping)} crashes again and again`;
-  const restarted = `${namesOf(fresh)} restarted less than 5 min ago`;
-  const effects: readonly (BidEffect | false)[] = [
-    looping.length > 0 && { reason: "CrashLoopBackOff", message: crashes },
-    fresh.length > 0 && { reason: "RecentRestart", message: restarted, untilMs },
-    !ready && { reason: "PodNotReady", message: "the pod is not Ready" },
-  ];
-  return effects.filter((effect) => effect !== false);
+  if (fresh.length > 0) {
+    const message = `${namesOf(fresh)} restarted less than 5 min ago`;
+    const untilMs = Math.max(...fresh.map(({ restartedAtMs = 0 }) => restartedAtMs)) + RESTART_MS;
+    effects.push({ reason: "RecentRestart", message, untilMs });
+  }
+  if (!ready) effects.push({ reason: "PodNotReady", message: "the pod is not Ready" });
+  return effects;
 };
 
 /**

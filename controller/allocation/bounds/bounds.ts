@@ -202,22 +202,21 @@ function boundsOfContainer(
   const applying = effects.filter((effect) => (effect.container ?? name) === name);
   const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
   const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
-  const rules = ([
-    ceilingRule(name, { floor, lowest }),
-    wanted <= ceiling ? undefined : {
-      reason: "HPACapped",
-      message: `${name} can't have the ${wanted}m that the HPA's signal needs: its ` +
-        `ceiling is ${ceiling}m`,
-    },
-    keeper !== null ? undefined : {
-      reason: "QoSWouldChange",
-      message: "with lower limits the pod would be Guaranteed, which the API refuses",
-    },
-    !restartsOnCPU ? undefined : {
-      reason: "RestartPolicy",
-      message: `resizePolicy restarts ${name} on a CPU change`,
-    },
-  ] satisfies readonly (KnownRule | undefined)[]).filter((rule) => rule !== undefined);
+  const rules = [ceilingRule(name, { floor, lowest })];
+  if (wanted > ceiling) {
+    const message =
+      `${name} can't have the ${wanted}m that the HPA's signal needs: its ceiling is ` +
+      `${ceiling}m`;
+    rules.push({ reason: "HPACapped", message });
+  }
+  if (keeper === null) {
+    const message = "with lower limits the pod would be Guaranteed, which the API refuses";
+    rules.push({ reason: "QoSWouldChange", message });
+  }
+  if (restartsOnCPU) {
+    const message = `resizePolicy restarts ${name} on a CPU change`;
+    rules.push({ reason: "RestartPolicy", message });
+  }
   const held = strictest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
   const { loweredLimit } = namespaceBound;
   const yields = held === "lower" && loweredLimit !== undefined && !isSystemCritical(pod);
