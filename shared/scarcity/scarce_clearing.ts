@@ -80,12 +80,12 @@ export function clearScarce(
   );
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, { isFull });
-  const first = bidders.map((bidder, i) => {
+  const initialBids = bidders.map((bidder, i) => {
     const division = { part: divided * bidder.weight / weights, waiting: waiting[i] as number };
     return { bidder, ...division, ...bidOf(bidder, division) };
   });
   // Usage of a container that waits does not show its demand.
-  const ceilingBids = first.map(({ bidder, waiting, bid }) => ({
+  const ceilingBids = initialBids.map(({ bidder, waiting, bid }) => ({
     bidder,
     bid: waiting < WAITS ? bid : bidder.ceiling,
   }));
@@ -99,7 +99,7 @@ export function clearScarce(
       used,
     )
     : [];
-  const bids = first.map((one, i) => {
+  const bids = initialBids.map((one, i) => {
     const { bidder, waiting } = one;
     if (waiting < WAITS) return { ...one, short: false };
     const part = entitled[i] as number;

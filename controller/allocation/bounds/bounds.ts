@@ -115,7 +115,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const metric = metricWarnings(input.metric).map((message) => ({ message }));
   return {
     reason: [...new Set(rules.map(({ reason }) => reason))].join(", "),
-    // A pod of many containers has as many ceilings; `reason` names all of them nevertheless.
+    // A pod with many containers may have more rules than fit; `reason` has the reasons of all.
     rules: [...new Map(rules.map((rule) => [`${rule.reason} ${rule.message}`, rule])).values()]
       .slice(0, MOST_RULES),
     containers: bounds.map(({ container }) => container),
@@ -138,7 +138,7 @@ function participantsOf(
   });
 }
 
-/** The ceilings that follow from original limits, by burst factor, annotation and start. */
+/** The ceilings by burst factor, annotation and startup boost. */
 function allowedCeilings(
   participants: readonly Participant[],
   { overrides, effects }: {
@@ -151,7 +151,8 @@ function allowedCeilings(
   const parts = maxCPU === undefined || participants.length === 0
     ? []
     : splitByRequest(maxCPU, participants.map(({ container }) => container.requests.cpu ?? 0));
-  // A higher value in the annotation replaces the burst factor; a lower one bounds it.
+  // The annotation replaces the burst factor's ceilings if its value is above their sum; otherwise the
+  // lower of the two counts for each container.
   const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
   return participants.map(({ originalLimit }, index): Ceiling => {
     const usual = burstCeilings[index] ?? 0;
@@ -161,16 +162,20 @@ function allowedCeilings(
     const burst: Ceiling = { ceiling: scaledCPU(usual, factor), reason: "BurstFactor", source };
     const part = parts[index];
     if (part === undefined) return burst;
-    const asked: Ceiling = { ceiling: scaledCPU(part, factor), reason: "MaxCPU", source: MAX_CPU };
-    return raises || asked.ceiling < burst.ceiling ? asked : burst;
+    const annotated: Ceiling = {
+      ceiling: scaledCPU(part, factor),
+      reason: "MaxCPU",
+      source: MAX_CPU,
+    };
+    return raises || annotated.ceiling < burst.ceiling ? annotated : burst;
   });
 }
 
 /**
  * The bounds of one container, and the rules that set them.
  *
- * Where a quota needs raises back, a hold against decreases becomes a floor at the limit that remains:
- * the agent and the check of its values then need no exception, and neither can take more.
+ * Where a quota needs raises back, the hold `lower` is replaced by a floor at the lowered limit, so that
+ * neither the agent nor the check of its limits needs an exception.
  */
 function boundsOfContainer(
   { container, containerID, originalLimit }: Participant,
@@ -182,9 +187,9 @@ function boundsOfContainer(
 ): { readonly container: ContainerBounds; readonly rules: readonly KnownRule[] } {
   const { name, requests: { cpu: request = 0 }, restartsOnCPU } = container;
   const spare = name === keeper ? LEAST_CPU : 0;
-  const least = Math.min(LEAST_LIMIT, originalLimit);
-  const floor = Math.max(request + spare, least, LEAST_CPU, namespaceBound.floor);
-  const lowest = [
+  const leastLimit = Math.min(LEAST_LIMIT, originalLimit);
+  const floor = Math.max(request + spare, leastLimit, LEAST_CPU, namespaceBound.floor);
+  const lowestCeiling = [
     allowed,
     {
       ceiling: node === undefined ? Infinity : Math.floor(node.allocatableCPU * NODE_SHARE),
@@ -198,14 +203,14 @@ function boundsOfContainer(
     },
     ...namespaceBound.ceilings,
   ].reduce((a, b) => b.ceiling < a.ceiling ? b : a);
-  const ceiling = Math.max(floor, lowest.ceiling);
+  const ceiling = Math.max(floor, lowestCeiling.ceiling);
   const applying = effects.filter((effect) => (effect.container ?? name) === name);
-  const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
+  const effectFloor = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
   const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
-  const rules = [ceilingRule(name, { floor, lowest })];
-  if (wanted > ceiling) {
+  const rules = [ceilingRule(name, { floor, lowestCeiling })];
+  if (effectFloor > ceiling) {
     const message =
-      `${name} can't have the ${wanted}m that the HPA's signal needs: its ceiling is ` +
+      `${name} can't have the ${effectFloor}m that the HPA's signal needs: its ceiling is ` +
       `${ceiling}m`;
     rules.push({ reason: "HPACapped", message });
   }
@@ -226,7 +231,7 @@ function boundsOfContainer(
     container: {
       name,
       containerID,
-      floor: Math.max(floor, Math.min(wanted, ceiling), lowered),
+      floor: Math.max(floor, Math.min(effectFloor, ceiling), lowered),
       ceiling: Math.max(ceiling, lowered),
       weight: Math.max(1, request) * multiplier,
       ...(multiplier === 1 ? {} : { multiplier }),
@@ -238,12 +243,12 @@ function boundsOfContainer(
   };
 }
 
-/** The lowest ceiling, or the floor where that is higher. */
+/** The rule of the lowest ceiling, or of the floor where that is higher. */
 function ceilingRule(
   name: string,
-  { floor, lowest: { ceiling, reason, source } }: {
+  { floor, lowestCeiling: { ceiling, reason, source } }: {
     readonly floor: number;
-    readonly lowest: Ceiling;
+    readonly lowestCeiling: Ceiling;
   },
 ): KnownRule {
   if (ceiling >= floor) return { reason, message: `${name} at most ${ceiling}m: ${source}` };
