@@ -51,7 +51,7 @@ import {
 export interface ControllerAPI {
   readonly ask: AskCluster;
   readonly sources: CacheSources;
-  /** The ConfigMap with the settings; absent: changes of the settings are not followed. */
+  /** The ConfigMap with the settings; absent: changes of the settings are not settingsInformer. */
   readonly settings?: ListWatch<ConfigMap>;
   readonly leadership: LeaseStore;
   readonly store: AllocationStore;
@@ -102,8 +102,8 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
   const copies = rightsizingCopies(parts);
-  for (const [name, copy] of Object.entries({ ...copies, ...parts.placement?.informers })) {
-    supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
+  for (const [name, informer] of Object.entries({ ...copies, ...parts.placement?.informers })) {
+    supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
   if (parts.dashboard !== undefined) {
     const reports = copies?.reports;
@@ -111,9 +111,9 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise("dashboard", parts.dashboard(sources, supervisor.signal));
   }
   supervisor.supervise("events", api.events.run(supervisor.signal));
-  const followed = followSettings(parts);
-  if (followed !== undefined) {
-    supervisor.supervise("cache of settings", followed.run(supervisor.signal));
+  const settingsInformer = followSettings(parts);
+  if (settingsInformer !== undefined) {
+    supervisor.supervise("cache of settings", settingsInformer.run(supervisor.signal));
   }
   const unsubscribe = reportOldKubelets(caches.nodes, log);
 
@@ -123,7 +123,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     store: api.leadership,
     async lead(term) {
       // Nothing is changed by outdated settings: the market may be off by now.
-      if (followed === undefined || await followed.whenSynced(term)) {
+      if (settingsInformer === undefined || await settingsInformer.whenSynced(term)) {
         await lead({ ...parts, resize }, copies, { term });
       }
     },

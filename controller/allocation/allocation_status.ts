@@ -21,7 +21,7 @@ import type { Decision } from "../../shared/resize/chain.ts";
 /** Most characters of a message: those of policy engines may be long. */
 const LONGEST_MESSAGE = 2000;
 
-/** The phase that a reason stands for. */
+/** The phase for a reason. */
 export function phaseOf(reason: EnforcementReason): NonNullable<PodAllocationStatus["phase"]> {
   if (reason === "Applied" || reason === "Restored") return "Applied";
   const { fails }: Reason = ENFORCEMENT_REASONS[reason];

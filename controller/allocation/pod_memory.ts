@@ -101,7 +101,7 @@ export function isCurrent(
 /** Least time between two writes of new messages for the same bounds, ms. */
 const REPUBLISH_MS = 60_000;
 
-/** True when the messages of the bounds may be written anew; notes the write. */
+/** True when new messages of the bounds may be written; notes the write. */
 export function mayRepublish(memory: PodMemory, nowMs: number): boolean {
   if (nowMs - memory.republishedAtMs < REPUBLISH_MS) return false;
   memory.republishedAtMs = nowMs;

@@ -20,6 +20,7 @@ import {
 import {
   afterChange,
   committed,
+  COMMITTED_MS,
   committedAt,
   DEFAULT_PACE,
   grantable,
@@ -28,7 +29,6 @@ import {
   paceAt,
   type PaceChange,
   type PacedContainer,
-  RECENT_MS,
 } from "./paced_container.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
 
@@ -230,7 +230,7 @@ pure("afterChange() keeps replaced limits for two seconds, and the times of chan
     ...{ limit: 200, recent: [], since: 1000, raisedAt: never, changedAt: never, fundedAt: never },
   });
   const { recent, raisedAt, changedAt } = after([500, "Throttled"]);
-  assert.deepEqual(recent, [{ until: 1000 + RECENT_MS, limit: 200 }]);
+  assert.deepEqual(recent, [{ until: 1000 + COMMITTED_MS, limit: 200 }]);
   assert.deepEqual([raisedAt, changedAt], [1000, 1000]);
   const third = after([500, "Throttled"], [400, "FundsRaise"], [300, "FundsRaise"]);
   assert.deepEqual(third.recent.map(({ limit }) => limit), [500, 400]);

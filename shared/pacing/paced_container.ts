@@ -87,7 +87,7 @@ export interface PlannedContainer {
 }
 
 /** A lowered limit stays committed for this long, ms, until the kubelet has applied it. */
-export const RECENT_MS = 2000;
+export const COMMITTED_MS = 2000;
 /** A container throttled for more than this share of its limit counts as throttled. */
 const THROTTLED_SHARE = 0.01;
 /** A raise of a throttled container by more than this factor may be a trial. */
@@ -111,7 +111,7 @@ export function afterChange(
     limit,
     recent: [
       ...memory.recent.filter(({ until }) => until > now),
-      { until: now + RECENT_MS, limit: memory.limit },
+      { until: now + COMMITTED_MS, limit: memory.limit },
     ],
     raisedAt: limit > memory.limit ? now : memory.raisedAt,
     changedAt: now,

@@ -139,7 +139,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "controller/run_controller.ts": [
       [
         "the leader does not wait for the settings",
-        "if (followed === undefined || await followed.whenSynced(term)) {",
+        "if (settingsInformer === undefined || await settingsInformer.whenSynced(term)) {",
         "if (!term.aborted) {",
       ],
     ],

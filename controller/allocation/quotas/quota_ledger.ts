@@ -1,6 +1,5 @@
 /**
- * Raises that the copies of the quotas do not count yet: those on their way to the server, and those
- * that it has accepted a moment ago.
+ * Raises that the cached quotas do not count yet: those in flight, and those accepted a moment ago.
  *
  * @module
  */

@@ -31,7 +31,7 @@ export interface QuotaUses {
   sum(quota: ResourceQuota, resource: QuotaResource): QuotaUse;
   /** Use by one pod; undefined when there is none, or it has ended. */
   pod(podKey: string): PodUse | undefined;
-  /** Reads the pod anew: its bids depend on more than pod and allocation. */
+  /** Reads the pod again: its bids depend on more than pod and allocation. */
   refresh(podKey: string): void;
   /** Bids of the pods that the quota counts, by their keys. */
   bids(

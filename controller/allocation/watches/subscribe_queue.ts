@@ -60,23 +60,23 @@ export function subscribeQueue(
   };
   /** Calls `changed` with the key and the object's `relevantVersions()`. */
   const watch = <T extends ApiObject>(
-    copy: Informer<T>,
+    cache: Informer<T>,
     inputOf: (object: T) => unknown,
     changed: (key: string, versions: readonly T[]) => void,
   ): () => void =>
-    copy.subscribe((key, before) =>
-      changed(key, relevantVersions([before, copy.get(key)], inputOf))
+    cache.subscribe((key, before) =>
+      changed(key, relevantVersions([before, cache.get(key)], inputOf))
     );
-  const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void =>
-    watch(copy, workloadInput, (_key, [workload]) => {
+  const workloads = (kind: WorkloadKind, cache: Informer<Workload>): () => void =>
+    watch(cache, workloadInput, (_key, [workload]) => {
       if (workload === undefined) return;
       const { namespace, name } = workload.metadata;
       addPodsOfWorkload(namespace, { kind, name });
     });
   const targets = <T extends ApiObject & { readonly target: WorkloadRef }>(
-    copy: Informer<T>,
+    cache: Informer<T>,
   ): () => void =>
-    watch(copy, autoscalerInput, (key, versions) => {
+    watch(cache, autoscalerInput, (key, versions) => {
       for (const { target } of versions) addPodsOfWorkload(namespaceOf(key), target);
     });
   return [

@@ -24,7 +24,7 @@ export interface ResourcePair {
 export type PairSide = keyof ResourcePair;
 
 /** Both sides of a pair, in the order of messages. */
-export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
+const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
 
 /**
  * Wanted requests and limits by container; an absent value stays as it is. A check that rejects a
