@@ -51,7 +51,7 @@ import {
 export interface ControllerAPI {
   readonly ask: AskCluster;
   readonly sources: CacheSources;
-  /** The ConfigMap with the settings; absent: changes of the settings are not settingsInformer. */
+  /** The ConfigMap with the settings; absent: changes of the settings are not followed. */
   readonly settings?: ListWatch<ConfigMap>;
   readonly leadership: LeaseStore;
   readonly store: AllocationStore;

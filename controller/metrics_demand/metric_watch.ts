@@ -76,17 +76,17 @@ interface QueryState {
   /** When the query was first seen, monotonic ms. */
   readonly sinceMs: number;
   /** When it was last sent, monotonic ms. */
-  askedAt?: number;
-  value?: { readonly cores: number; readonly bornAt: number };
+  sentAt?: number;
+  value?: { readonly cores: number; readonly measuredAt: number };
   problem?: NoDemand | undefined;
   /** The published value: cores, or the message of a problem. */
   published?: number | string;
 }
 
-/** The demand by a query; `young`: the query is new and had no value yet. */
+/** The demand by a query; `isNew`: the query is new and had no value yet. */
 type KnownDemand =
   | { readonly cores: number; readonly leftMs: number }
-  | { readonly young: boolean; readonly leftMs: number; readonly problem: NoDemand | undefined };
+  | { readonly isNew: boolean; readonly leftMs: number; readonly problem: NoDemand | undefined };
 
 interface WatchState extends MetricWatchParts {
   /** By query. */
@@ -179,7 +179,7 @@ async function sendQuery(
   signal: AbortSignal,
 ): Promise<MetricOutcome> {
   const { reports, source, clock, config, onChange, observe } = state;
-  queryState(state, key).askedAt = clock.monotonic();
+  queryState(state, key).sentAt = clock.monotonic();
   const answer = await source.ask(question, signal);
   const lifeMs = answerLifeMs(config.metrics);
   const reading = demandReading(answer, { nowMs: clock.wall(), lifeMs });
@@ -192,7 +192,7 @@ async function sendQuery(
 
 /** When a query is due, monotonic ms; new ones come first. */
 function dueAt({ answers, config }: WatchState, key: string): number {
-  return (answers.get(key)?.askedAt ?? Number.MIN_SAFE_INTEGER) + config.metrics.intervalMs;
+  return (answers.get(key)?.sentAt ?? Number.MIN_SAFE_INTEGER) + config.metrics.intervalMs;
 }
 
 function queryState({ answers, clock }: WatchState, key: string): QueryState {
@@ -204,16 +204,16 @@ function queryState({ answers, clock }: WatchState, key: string): QueryState {
 function knownOf(state: WatchState, key: string): KnownDemand {
   const { sinceMs, value, problem } = queryState(state, key);
   const lifeMs = answerLifeMs(state.config.metrics);
-  const leftMs = (value?.bornAt ?? sinceMs) + lifeMs - state.clock.monotonic();
+  const leftMs = (value?.measuredAt ?? sinceMs) + lifeMs - state.clock.monotonic();
   if (value !== undefined && leftMs > 0) return { cores: value.cores, leftMs };
-  return { young: leftMs > 0, leftMs, problem };
+  return { isNew: leftMs > 0, leftMs, problem };
 }
 
 /** Takes a reading; true when pods of the query must be reconciled. */
 function hasNewDemand(state: WatchState, key: string, reading: DemandReading): boolean {
   const answer = queryState(state, key);
   if (reading.kind === "value") {
-    answer.value = { cores: reading.cores, bornAt: state.clock.monotonic() - reading.ageMs };
+    answer.value = { cores: reading.cores, measuredAt: state.clock.monotonic() - reading.ageMs };
     answer.problem = undefined;
   } else answer.problem = reading;
   const known = knownOf(state, key);
@@ -241,20 +241,20 @@ function metricAnswerOf(
   if (question === undefined) return undefined;
   if ("fault" in question) return { ignored: question.fault };
   const key = keyOf(question);
-  if (answers.get(key)?.askedAt === undefined) pause.abort();
+  if (answers.get(key)?.sentAt === undefined) pause.abort();
   const known = knownOf(state, key);
   const { name } = question;
   const untilMs = clock.wall() + known.leftMs;
   if ("cores" in known) {
     return { demand: known.cores, source: demandSource(name, known.cores), untilMs };
   }
-  const { young, problem } = known;
+  const { isNew, problem } = known;
   const published = publishedParts(allocation);
-  if (young && published.size > 0) {
+  if (isNew && published.size > 0) {
     const source = `query ${name} said so, and was not answered since`;
     return { demand: published, source, untilMs };
   }
-  if (young && problem === undefined) return undefined;
+  if (isNew && problem === undefined) return undefined;
   const message = problem?.message ?? "its last value is too old";
   return { missing: `query ${name}: ${message}`, fault: problem !== undefined && isFault(problem) };
 }
