@@ -1,7 +1,8 @@
 /**
  * The controller: wiring.
  *
- * Exit codes: 0 clean end, 1 the connection or a loop failed, or the leadership was lost, 2 the settings were wrong.
+ * Exit codes: 0 clean end, 1 the connection or a loop failed, or the leadership was lost, 2 wrong
+ * settings.
  *
  * @module
  */

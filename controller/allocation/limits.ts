@@ -26,7 +26,7 @@ export interface LimitsPlan {
   readonly restoring?: OutOfScope | undefined;
   /** Present where limits are to change: the request for a turn in the queue. */
   readonly request?: ResizeRequest;
-  /** The decision to report when the turn has come and the changes are not to be sent, as in a dry run. */
+  /** The decision to report instead when changes that have their turn are not sent, as in a dry run. */
   readonly notSent?: Decision | undefined;
 }
 

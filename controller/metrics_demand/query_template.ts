@@ -1,5 +1,5 @@
 /**
- * PromQL texts with variables, and the setting that holds them. A value never changes the query's structure.
+ * PromQL texts with variables, and their setting.
  *
  * @module
  */

@@ -48,7 +48,7 @@ export function isMarketManager(name: string): boolean {
   return name === MARKET_MANAGER || name.startsWith(PREFIX);
 }
 
-/** True when the market is the limit's only manager: a second one has applied the same value as its own. */
+/** True when the market is the only manager: another one has applied the value as its own. */
 function isOfMarket({ limitManagers = [] }: PodContainer): boolean {
   return limitManagers.length > 0 && limitManagers.every(isMarketManager);
 }
@@ -58,7 +58,7 @@ export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean 
   return containers.some(isOfMarket);
 }
 
-/** A container's original limit by the pod: the present one, or that in the name of the market's manager. */
+/** A container's original limit by the pod: the present one, or that in the manager's name. */
 function originalIn(container: PodContainer, index: number): number | undefined {
   const { limitManagers: [manager = MERGED_MANAGER] = [], limits } = container;
   if (manager === MERGED_MANAGER) return undefined;

@@ -35,7 +35,7 @@ export interface ScopeSubject extends Pick<PodInput, "pod" | "node"> {
   readonly config: ScopeSettings;
 }
 
-/** The value of `mbcas.io/managed` on a pod or namespace; if label and annotation differ, it is "false". */
+/** The value of `mbcas.io/managed`; "false" where label and annotation differ. */
 export function managedValue(
   { metadata }: Pick<Pod | Namespace, "metadata">,
 ): SwitchValue | undefined {

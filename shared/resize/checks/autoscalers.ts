@@ -1,5 +1,5 @@
 /**
- * Check: does a VerticalPodAutoscaler set these resources, or a HorizontalPodAutoscaler divide by the request?
+ * Check: does a VPA set these resources, or an HPA divide by the request?
  *
  * @module
  */
