@@ -1,8 +1,8 @@
 /**
  * Queries Prometheus for the demand of pods that name a query in an annotation.
  *
- * A round sends each due query once for all pods with the same text, and calls `onChange` for pods whose
- * demand has changed.
+ * A round sends each due query once for all pods with the same text, and calls `onChange` for pods with
+ * another demand than before.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export interface MetricWatchParts {
   readonly log: Log;
   readonly config: { readonly metrics: MetricsConfig };
   readonly source: InstantQueries;
-  /** Called for each pod whose demand, or the problem with it, has changed. */
+  /** Called for each pod with a new demand, or a new problem with it. */
   readonly onChange: (podKey: string) => void;
   readonly observe?: (outcome: MetricOutcome) => void;
 }

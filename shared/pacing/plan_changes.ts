@@ -157,7 +157,7 @@ function takeBack(draft: Draft, waiting: number | undefined): void {
   }
 }
 
-/** Lowers containers whose share has been lower for long enough. */
+/** Lowers containers with a share that has been lower for long enough. */
 function followDemandDown(draft: Draft): void {
   for (const container of unchanged(draft)) {
     const { memory, need } = container;

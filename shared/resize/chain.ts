@@ -182,7 +182,7 @@ export interface Decision {
 
 /**
  * Runs the checks in order. The first hold ends the chain; after a clamp it continues with the clamped
- * values. Only containers whose limits then differ from the pod's spec are changed.
+ * values. Only limits that then differ from the pod's spec are changed.
  */
 export function decide<Input extends PodInput>(
   chain: Chain<Input>,

@@ -67,7 +67,7 @@ export function planLimits(
   const drafts = containers.map((container, i): Draft => {
     const change = backToBounds(container.memory.limit, container);
     if (change !== undefined || !scarce) return { change };
-    // At the end of its burst a container looks short for a moment: that must not lower its own limit.
+    // At the end of its burst a container looks short for a moment: it must not be lowered for that.
     return followShare(container, { now, contested: contested && !short[i], pace });
   });
   const releasable = containers.flatMap(

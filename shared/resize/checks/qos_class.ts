@@ -21,8 +21,8 @@ import { capRequests } from "./request_within_limit.ts";
 
 /**
  * Changes the wanted values so that each subject keeps its class. In a Guaranteed pod request and limit
- * become the lower of the two, or both stay; in a Burstable pod whose requests would all equal their
- * limits one request stays a unit below. `problem`: the class would change all the same.
+ * become the lower of the two, or both stay; in a Burstable pod with requests that would all equal
+ * their limits one request stays a unit below. `problem`: the class would change all the same.
  */
 function keepClass(
   wanted: WantedResources,

@@ -40,7 +40,7 @@ export function qosClassOfPod(
 export type RequestMover = Pick<Pod, "qosClass" | "podLevel">;
 
 /**
- * True for a pod whose CPU requests move with its limits: the API refuses a resize that takes a
+ * True for a pod with CPU requests that move with its limits: the API refuses a resize that takes a
  * Guaranteed pod out of its class, so that the two stay equal. Not where pod-level resources make the
  * class, since then containers' requests and limits do not count for it.
  */

@@ -76,7 +76,7 @@ export interface ClaimInput extends PodInput {
 /** The verdict of a check of a pod's resize. */
 export type PodVerdict = Verdict<EnforcementReason>;
 
-/** The containers whose wanted CPU limit differs from the pod's spec, with the request where it moves. */
+/** The wanted CPU limits that differ from the pod's spec, with the request where it moves. */
 export function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
   const moves = movesRequest(pod);
   return pod.containers.flatMap(({ name, sidecar, limits: present }): LimitChange[] => {
