@@ -1,7 +1,7 @@
 /**
  * The user's original CPU limits, which are stored in the pod itself: the market sends its limits under a
- * field manager with a name that lists the original ones. So the patch that replaces them also stores them, and
- * no lost or stale record can lose them.
+ * field manager with a name that lists the original ones. So the patch that replaces them also stores
+ * them, and no lost or stale record can lose them.
  *
  * @module
  */
