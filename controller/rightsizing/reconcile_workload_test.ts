@@ -148,7 +148,7 @@ pure("reconcileWorkload() lowers what is in force to a LimitRange only", async (
   const { inForce } = (await look({ strategy })).outcome?.record ?? assert.fail();
   const any = { min: 0, max: Infinity, ratio: Infinity };
   const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
-  const quotas = [{ name: "q", resource: "cpu", of: "requests", room: 0 }] as const;
+  const quotas = [{ name: "q", resource: "cpu", side: "requests", room: 0 }] as const;
   const largestNode = { allocatableCPU: 120, allocatableMemory: Infinity };
   for (
     const [bound, cpu] of [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const

@@ -18,9 +18,9 @@ function roomsOf(
   { metadata: { name }, bounds }: ResourceQuota,
 ): readonly QuotaRoom[] {
   return RESOURCE_NAMES.flatMap((resource) =>
-    RESOURCE_SIDES.flatMap((of): readonly QuotaRoom[] => {
-      const bound = bounds[`${of}.${resource}`];
-      return bound === undefined ? [] : [{ name, resource, of, room: bound.hard - bound.used }];
+    RESOURCE_SIDES.flatMap((side): readonly QuotaRoom[] => {
+      const bound = bounds[`${side}.${resource}`];
+      return bound === undefined ? [] : [{ name, resource, side, room: bound.hard - bound.used }];
     })
   );
 }

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { LimitRange } from "../../../shared/market/rounding.ts";
+import type { LimitBounds } from "../../../shared/market/rounding.ts";
 import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
 import { LATE_SLACK_MS, playLog, type ServerSpec } from "./play_log.ts";
 
@@ -47,7 +47,7 @@ export function longestSegment(steps: number, segments: number): number {
 export function levelTable(
   grid: PeriodGrid,
   { dueBefore, doneBefore }: Pick<DueWork, "dueBefore" | "doneBefore">,
-  { floor, ceiling, longest = grid.steps }: LimitRange & { readonly longest?: number },
+  { floor, ceiling, longest = grid.steps }: LimitBounds & { readonly longest?: number },
 ): LevelTable {
   const { steps, firstPeriod } = grid;
   const rowStart = new Int32Array(steps + 1);

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { type LimitRange, roundShares } from "../../../shared/market/rounding.ts";
+import { type LimitBounds, roundShares } from "../../../shared/market/rounding.ts";
 import { mean } from "../statistics.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
 import { PERIOD_MS, periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
@@ -29,7 +29,7 @@ import {
 import type { ServerSpec } from "./play_log.ts";
 
 /** A pod that the oracle sees through. Bounds in millicores. */
-export interface OraclePod extends LimitRange {
+export interface OraclePod extends LimitBounds {
   readonly weight: number;
   /** Requests worked on at once. */
   readonly threads: number;
@@ -149,7 +149,7 @@ export function offeredWork(
 }
 
 /** Options of a plan. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
-export interface PlanOptions extends LimitRange, ServerSpec {
+export interface PlanOptions extends LimitBounds, ServerSpec {
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
   /** Changes of the limit during the run; the one it begins with is none. Infinity: any number. */
@@ -200,7 +200,7 @@ function segmentsWithin(maxChanges: number, steps: number): number {
 }
 
 /** Levels of 10 m within the bounds, from 10 m to as much as can be `used`. */
-function levelsWithin({ floor, ceiling }: LimitRange, used: number): LimitRange {
+function levelsWithin({ floor, ceiling }: LimitBounds, used: number): LimitBounds {
   const lowest = Math.max(1, Math.ceil(floor / GRID));
   const highest = Math.min(HIGHEST_LEVEL, Math.floor(ceiling / GRID));
   if (!(lowest <= highest)) {

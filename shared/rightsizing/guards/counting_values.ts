@@ -199,7 +199,7 @@ function loneSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
   return {
     ...alone,
     quotas: quotas.map((quota) => {
-      const own = pod && podTotal(pod, (one) => one[quota.of][quota.resource]);
+      const own = pod && podTotal(pod, (one) => one[quota.side][quota.resource]);
       return { ...quota, room: quota.room - (own ?? 0) };
     }),
   };

@@ -96,7 +96,7 @@ pure("decideRightsizing() holds for the policy, its samples and permissions", ()
 });
 
 pure("decideRightsizing() cuts values to bounds, and leaves out small changes", () => {
-  const cpuRoom = { name: "q", resource: "cpu", of: "requests" } as const;
+  const cpuRoom = { name: "q", resource: "cpu", side: "requests" } as const;
   const any = { min: 0, max: Infinity, ratio: Infinity };
   const ranges = { cpu: { container: { ...any, max: 300 }, pod: any } };
   const nodes = new Map([["node-1", { kubeletVersion: "v1.32.1", pressures: [] }]]);

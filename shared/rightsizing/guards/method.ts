@@ -13,7 +13,7 @@ import {
 import {
   containersWanted,
   limitsOf,
-  madeSubject,
+  newPodSubject,
   podSubject,
   type Subject,
 } from "../../resize/inputs/subject.ts";
@@ -39,7 +39,7 @@ export function presentSubjects(
 ): readonly Subject[] {
   const { pods, workload: { template, replicas }, marketManages } = snapshot;
   if (method === "Recreate") {
-    return [madeSubject(template, { name: "the template", count: replicas })];
+    return [newPodSubject(template, { name: "the template", count: replicas })];
   }
   const subjects = pods.map((pod) => podSubject(pod, { marketLimits: marketManages }));
   return [...subjects, newPods(snapshot, pods.length === 0 ? replicas : 0)];
@@ -60,7 +60,7 @@ export function fittedSubjects(
 }
 
 function newPods({ workload: { template }, inForce }: RightsizingSnapshot, count: number): Subject {
-  return madeSubject(template, { name: "new pods", count, values: inForce });
+  return newPodSubject(template, { name: "new pods", count, values: inForce });
 }
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
