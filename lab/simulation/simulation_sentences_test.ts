@@ -29,7 +29,7 @@ import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "./run_record.ts";
 import { headline, keyFigures, renderReport } from "./report/render_report.ts";
 import { SCORE_MEASURES } from "./report/score_measures.ts";
-import { tallySentence } from "./report/change_list.ts";
+import { tallySentence } from "./report/render_report.ts";
 
 function test(name: string, ...texts: Parameters<typeof assertTexts>): void {
   pure(name, () => assertTexts(...texts));
