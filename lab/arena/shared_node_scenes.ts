@@ -17,7 +17,7 @@ import type { Trace } from "../simulation/trace.ts";
 import { withBursts } from "../simulation/trace_shape.ts";
 import { arrivalsOf, readRequestLog } from "../simulation/oracle/request_log.ts";
 import type { ArenaScene, MadeSceneOptions } from "./trace_scene.ts";
-import { type LevelChange, levelChanges } from "./measures.ts";
+import { type LevelChange, levelChanges } from "./arena_scores.ts";
 
 /** CPUs of the node; the market shares nine tenths of it. */
 const CORES = 8;

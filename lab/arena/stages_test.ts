@@ -7,7 +7,7 @@ import { readRequestLog } from "../simulation/oracle/request_log.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";
-import { arenaPage } from "./arena_page.ts";
+import { algorithmNote, arenaPage, entryName, stageRecords } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
 import {
   algorithmNames,
@@ -26,7 +26,6 @@ import {
   traceStage,
 } from "./stages.ts";
 import { traceScene, type TraceSceneOptions } from "./trace_scene.ts";
-import { algorithmNote, entryName, stageRecords } from "./stage_section.ts";
 
 Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is not CPU", async () => {
   const stages = await shippedStages({});

@@ -12,8 +12,7 @@ import { mean, quantile } from "../simulation/statistics.ts";
 import type { Scene } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { wholeMinutes, withBursts } from "../simulation/trace_shape.ts";
-import type { KnownLoad } from "./arena_scores.ts";
-import { levelChanges } from "./measures.ts";
+import { type KnownLoad, levelChanges } from "./arena_scores.ts";
 
 /** How the service is set up. */
 export interface TraceSceneOptions {

@@ -9,10 +9,11 @@ import {
   containerName,
   namespaceOf,
   podName,
+  type RangeAnswer,
+  rangeAnswer,
   valueAt,
   workloadName,
-} from "./rightsizing/known_usage.ts";
-import { type RangeAnswer, rangeAnswer } from "./rightsizing/usage_server.ts";
+} from "./rightsizing/usage_server.ts";
 import { blockMeans, quantile, slopeOf } from "../simulation/statistics.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";

@@ -7,8 +7,8 @@ import { scoreTable } from "./main.ts";
 import { assertTexts } from "../../tests/fixtures/assert_sentences.ts";
 import { parseArenaOptions } from "../arena/arena_options.ts";
 import { goalTable } from "../arena/arena_table.ts";
-import { parseDemoOptions } from "./demo_options.ts";
-import { reportProblem, traceProblem } from "../task/file_problem.ts";
+import { parseDemoOptions } from "./demo_scene.ts";
+import { reportProblem, traceProblem } from "../task/task.ts";
 
 const OURS: RunScores = {
   throttledMsPerS: 12.34,

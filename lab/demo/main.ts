@@ -5,10 +5,8 @@
  */
 import { renderReport } from "../simulation/report/render_report.ts";
 import type { PodRecord, RunRecord } from "../simulation/run_record.ts";
-import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
-import { readDemoScene } from "./demo_scene.ts";
-import { traceProblem } from "../task/file_problem.ts";
-import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "../task/task.ts";
+import { type DemoOptions, parseDemoOptions, readDemoScene } from "./demo_scene.ts";
+import { runTask, type TaskPlay, type TaskWorld, taskWorld, traceProblem } from "../task/task.ts";
 import { isBest, SCORE_MEASURES } from "../simulation/report/score_measures.ts";
 import { shorten } from "../simulation/report/html.ts";
 import { alignedRows, type Cell } from "../../cli/terminal/aligned_rows.ts";

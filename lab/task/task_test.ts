@@ -17,9 +17,15 @@ import { arena } from "../arena/main.ts";
 import { parseArenaOptions } from "../arena/arena_options.ts";
 import { goalTable, stageTable } from "../arena/arena_table.ts";
 import { demo } from "../demo/main.ts";
-import { parseDemoOptions } from "../demo/demo_options.ts";
-import { reportProblem, traceProblem } from "./file_problem.ts";
-import { probeFile, runTask, type TaskFlags, type TaskWorld } from "./task.ts";
+import { parseDemoOptions } from "../demo/demo_scene.ts";
+import {
+  probeFile,
+  reportProblem,
+  runTask,
+  type TaskFlags,
+  type TaskWorld,
+  traceProblem,
+} from "./task.ts";
 
 const { IsADirectory, NotADirectory, NotFound } = Deno.errors;
 const WANTED = { kind: "flags", flags: { report: "x/y" } } as const;

@@ -14,7 +14,15 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
 import { memoryAfterGC, watchMemory } from "../memory.ts";
-import { startUsageServer } from "./usage_server.ts";
+import {
+  type ClusterSize,
+  containerName,
+  namespaceOf,
+  podName,
+  replicaSetName,
+  startUsageServer,
+  workloadName,
+} from "./usage_server.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
@@ -29,14 +37,6 @@ import {
   createSimulatedAPI,
   type SimulatedAPI,
 } from "../../simulation/api/simulated_api.ts";
-import {
-  type ClusterSize,
-  containerName,
-  namespaceOf,
-  podName,
-  replicaSetName,
-  workloadName,
-} from "./known_usage.ts";
 
 /** As many as by default. */
 const WORKERS = 10;

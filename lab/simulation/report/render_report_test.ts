@@ -5,7 +5,7 @@ import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { SHIPPED_TRACES } from "../trace_files.ts";
-import { envelope, secondsPerPoint } from "./envelope.ts";
+import { envelope, secondsPerPoint } from "./plots/plot_frame.ts";
 import { formatCores, formatCount, formatFigure, formatTime } from "./figure.ts";
 import { escapeText, html, shorten, trusted } from "./html.ts";
 import { type ReportScene, traceSources } from "./method_note.ts";

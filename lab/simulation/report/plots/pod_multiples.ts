@@ -5,10 +5,9 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { envelope, type EnvelopePoint, secondsPerPoint } from "../envelope.ts";
+import { envelope, type EnvelopePoint, legend, secondsPerPoint, svgPlot } from "./plot_frame.ts";
 import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, html, shorten } from "../html.ts";
-import { legend, svgPlot } from "./plot_frame.ts";
 
 /** Pods drawn at most; the JSON of the demo has the figures of all. */
 const MOST_PODS = 40;

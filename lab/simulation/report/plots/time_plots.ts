@@ -5,10 +5,17 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { coresOfRuns, envelope, secondsPerPoint, throttledPerStep } from "../envelope.ts";
+import {
+  algorithmColor,
+  algorithmFacets,
+  coresOfRuns,
+  envelope,
+  figureBlock,
+  secondsPerPoint,
+  throttledPerStep,
+} from "./plot_frame.ts";
 import { formatCores } from "../figure.ts";
 import type { Html } from "../html.ts";
-import { algorithmColor, algorithmFacets, figureBlock } from "./plot_frame.ts";
 
 /** While CPU is free limits sum to many times the capacity: they are drawn at this multiple of it. */
 const MOST_OF_CAPACITY = 1.5;
