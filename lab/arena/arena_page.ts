@@ -65,7 +65,6 @@ function idOf(index: number): string {
   return `stage-${index + 1}`;
 }
 
-/** The finding in a sentence. */
 function goalSentence(goals: readonly Goal[]): string {
   if (goals.length === 0) return "Control algorithms compared";
   const met = goals.filter((goal) => goal.met).length;
@@ -74,7 +73,6 @@ function goalSentence(goals: readonly Goal[]): string {
     : `CoAllocator meets ${met} of ${goals.length} goals`;
 }
 
-/** A row per goal, in the order of the goals; nothing without any. */
 function goalSection(goals: readonly Goal[]): Html {
   if (goals.length === 0) return html``;
   return html`
@@ -189,7 +187,6 @@ export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
   );
 }
 
-/** Cores and P99 of CoAllocator, of the best rival and of the oracle. */
 function findings({ outcomes }: StageResult): string {
   const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR));
   const rival = bestSetting(outcomes.filter(isRival));

@@ -138,7 +138,6 @@ interface FigureGoal {
   readonly likeCores?: boolean;
 }
 
-/** A goal for a score as it is. */
 function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal | undefined {
   const { measure, score, goal, bound = "at most", likeCores = false } = options;
   const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));

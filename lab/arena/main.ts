@@ -54,7 +54,7 @@ async function stagesOf(
   { err }: Pick<ArenaWorld, "err">,
 ): Promise<Stage[]> {
   const { trace, minutes, quick } = options;
-  const lengths = { quick, ...(minutes === undefined ? {} : { minutes }) };
+  const lengths = { quick, minutes };
   if (trace === undefined) {
     return [...await shippedStages(lengths), ...sceneStages(lengths)];
   }

@@ -17,7 +17,6 @@ export interface AlgorithmJSON {
 
 /** One stage. */
 export interface StageJSON {
-  /** Name of the trace or scene. */
   readonly trace: string;
   /** How the trace was written; of a scene, its kind. */
   readonly format: string;

@@ -135,7 +135,6 @@ function sharedNode(
   return { seed, minutes, cores: CORES, pods, ...(contention && { contention }) };
 }
 
-/** The pod in this place of its scene. */
 function scenePod(
   index: number,
   { originalLimit, priority = 0, minutes, ...pod }:

@@ -20,7 +20,7 @@ export interface TraceSceneOptions {
   /** Whole minutes of the trace that are played, from its beginning. Default: all. */
   readonly minutes?: number;
   /** The trace is scaled so that its 95th percentile is this many CPUs. */
-  readonly p95Cores?: number;
+  readonly p95Cores?: number | undefined;
   /** Mean CPU time of a request, ms. @default {8} */
   readonly costMs?: number;
   /** Its standard deviation / mean (log-normal). @default {1} */
@@ -55,13 +55,12 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   const refuse = (state: string) => new RangeError(`Cannot play trace "${trace.name}": ${state}`);
   const whole = wholeMinutes(trace, refuse);
   const minutes = Math.min(options.minutes ?? whole, whole);
-  const scale = p95Cores === undefined ? {} : { p95Cores };
   const workload = (): Workload =>
     createWorkload(trace, {
       random: seededRandom(seed * SEED_STEP),
       costMs,
       variation,
-      ...scale,
+      p95Cores,
     });
   const demand = expectedDemand(workload(), minutes * 60);
   const meanCores = mean(demand);

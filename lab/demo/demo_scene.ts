@@ -35,7 +35,7 @@ export interface DemoOptions extends TaskFlags, TraceFlags {
   readonly pods: number;
   /** Clients give up so many seconds after a request; 0: never. */
   readonly giveUp: number;
-  /** Print one JSON object in place of tables and charts. */
+  /** Print one JSON object in place of the table. */
   readonly json: boolean;
 }
 
@@ -84,7 +84,7 @@ function demoCommand(): Command {
       10,
     );
   return addTraceFlags(command)
-    .option("--json", "print one JSON object in place of tables and charts", false)
+    .option("--json", "print one JSON object in place of the table", false)
     .option("--report <path>", "where to write the report page", filePath, "report.html")
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")

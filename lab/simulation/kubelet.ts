@@ -56,13 +56,11 @@ export interface KubeletOptions {
   readonly allocatableCPU?: number;
 }
 
-/** Pods that are worked on at the same time. */
 const WORKERS = 16;
 /** From seeing new limits to the quota, ms: a real kubelet took 0.10 to 0.32 s from the patch. */
 const RESIZE_DELAY_MS = 300;
 /** From seeing a pod to its start, and from its termination to its end, ms. */
 const START_DELAY_MS = 1000;
-/** Spread of the delays. */
 const JITTER = 0.2;
 /** A deferred resize is tried again after this, ms, and when another pod has changed or gone. */
 const RETRY_MS = 30_000;

@@ -45,7 +45,6 @@ export interface Recorder {
   sample(): void;
   /** Notes a limit change that reached a cgroup. */
   change(change: LimitChangeRecord): void;
-  /** All samples so far. */
   series(): RunSeries;
 }
 
@@ -201,7 +200,6 @@ export interface Decided {
 
 /** The latest decisions for each container. */
 export interface DecisionLog {
-  /** Notes the changes of a round. */
   note(round: RoundResult): void;
   /**
    * The latest decision that led a container to a limit in millicores. Throws an `Error` when there

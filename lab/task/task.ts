@@ -50,7 +50,7 @@ export async function runTask<Flags extends TaskFlags>(
   }
   if (read.kind === "usage-error") {
     world.err(`${read.message}\n`);
-    return read.exitCode;
+    return 2;
   }
   const { flags, flags: { report } } = read;
   const onReport = (cause: unknown): never => {

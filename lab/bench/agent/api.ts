@@ -27,7 +27,6 @@ export interface BenchPod {
 
 /** The node that they run on. */
 export const BENCH_NODE = "bench-node";
-/** Their namespace. */
 const BENCH_NAMESPACE = "bench";
 
 const REQUEST = 100;
@@ -80,7 +79,6 @@ export function benchAllocation({ uid, containerID, limit }: BenchPod): PodAlloc
 
 /** A server that answers. */
 export interface AgentAPI extends AsyncDisposable {
-  /** Path of a kubeconfig for it. */
   readonly kubeconfig: string;
   /** `host:port`. */
   readonly address: string;

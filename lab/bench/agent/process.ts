@@ -25,10 +25,6 @@ export interface AgentUse {
   /** Looks at the node per second, and their mean duration, ms. */
   readonly looksPerSecond: number;
   readonly lookMs: number;
-  /** Clearings per second. */
-  readonly roundsPerSecond: number;
-  /** Their mean duration, ms. */
-  readonly clearMs: number;
 }
 
 /** Where it runs. */
@@ -46,7 +42,7 @@ export interface AgentMeasurement {
   readonly measureMs: number;
 }
 
-type Durations = Readonly<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>>;
+type Durations = Readonly<Record<"looks" | "lookMs", number>>;
 type Observed = Durations & { readonly at: number; readonly cpuMs: number };
 
 const LISTEN = "127.0.0.1:18081";
@@ -125,7 +121,6 @@ async function measured(
   const before = await observed(pid, warmUpMs);
   const after = await observed(pid, measureMs);
   const looks = after.looks - before.looks;
-  const rounds = after.rounds - before.rounds;
   if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
   return {
     millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
@@ -133,8 +128,6 @@ async function measured(
     highestRSSMB: memoryKiB(pid, "VmHWM") * 1.024e-3,
     looksPerSecond: looks / (after.at - before.at) * 1000,
     lookMs: (after.lookMs - before.lookMs) / looks,
-    roundsPerSecond: rounds / (after.at - before.at) * 1000,
-    clearMs: (after.clearMs - before.clearMs) / rounds,
   };
 }
 
@@ -162,7 +155,5 @@ function durations(text: string): Durations {
   return {
     looks: value("mbcas_sample_duration_seconds_count"),
     lookMs: value("mbcas_sample_duration_seconds_sum") * 1000,
-    rounds: value("mbcas_clear_duration_seconds_count"),
-    clearMs: value("mbcas_clear_duration_seconds_sum") * 1000,
   };
 }

@@ -16,7 +16,6 @@ import { benchFlags, columns, wholeNumber } from "../bench.ts";
 import { ownScenes, playOptions, shippedScenes } from "./scenes.ts";
 import { formatFigure } from "../../simulation/report/figure.ts";
 
-/** A scene, played. */
 interface PlayedScene {
   readonly title: string;
   readonly resource: "cpu" | "memory";
@@ -29,7 +28,6 @@ const LEGEND = [
   "days: P50, P90 and P99 over the days of all series; changes: per day, after the first value",
 ];
 
-/** The tables of all scenes, with a legend. */
 function backTestTable(scenes: readonly PlayedScene[]): string {
   return [
     ...scenes.flatMap(({ title, resource, result }) => [

@@ -14,7 +14,6 @@ import type { Target } from "./plan.ts";
 
 /** A broken promise. */
 export interface BrokenPromise {
-  /** The promise's name. */
   readonly promise: string;
   readonly message: string;
 }
@@ -82,7 +81,6 @@ export function notCarried({ containers }: Pick<Pod, "containers">, baseline: Ba
 
 /** A time in which one pod held the Lease. */
 export interface Term {
-  /** Name of the pod. */
   readonly pod: string;
   /** When it took the Lease by its own clock, ms since 1970. */
   readonly sinceMs: number;
@@ -118,7 +116,6 @@ export interface ProgramEnd {
 /** A kill that was done. */
 export interface DoneKill {
   readonly target: Target;
-  /** The pod of the program. */
   readonly pod?: string;
   readonly killedMs: number;
 }

@@ -25,7 +25,6 @@ import { until } from "../../../tests/cluster/scene/until.ts";
 import type { Act } from "./plan.ts";
 import type { Baseline } from "./promises.ts";
 
-/** The namespaces of the scene. */
 const PLACES = ["services", "guests", "tenants"] as const;
 /** One of them. */
 export type Place = typeof PLACES[number];
@@ -122,7 +121,6 @@ export class Scene implements AsyncDisposable {
     await this.closing?.[Symbol.asyncDispose]();
   }
 
-  /** Makes a Deployment, or a bare pod. */
   async make({ name, place, container, replicas, managed = true }: App): Promise<void> {
     const namespace = this.#places.get(place) ?? "";
     const labels = { app: name, ...managed || name === "guaranteed" ? {} : { [MANAGED]: "false" } };

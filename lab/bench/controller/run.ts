@@ -21,18 +21,12 @@ import { formatCPU } from "../../../shared/quantity.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
 import { type BenchPods, forAll } from "./pods.ts";
 
-/** A resize request that was answered: the pod's name, and how long it took, ms. */
-export interface MeasuredResize {
-  readonly name: string;
-  readonly tookMs: number;
-}
-
 /** A controller that runs. */
 export interface MeasuredController {
   /** Its copy of the benchmark's allocations. */
   allocations(): readonly PodAllocation[];
-  /** The resize requests since the last call. */
-  takeResizes(): MeasuredResize[];
+  /** Names of the pods with resizes that were answered since the last call. */
+  takeResizes(): string[];
   /** Number of its writes so far, without those of Leases. */
   readonly writes: () => number;
   /** Everything but the patch, or that too. */
@@ -56,7 +50,7 @@ export function startController({ connection, namespace }: BenchPods): MeasuredC
   const random = { next: () => Math.random() };
   const settings = createLiveSettings({ settings: effective, sources }, log);
   const identity = "bench";
-  const resizes: MeasuredResize[] = [];
+  const resizes: string[] = [];
   const counted = watched(connection, { onWrite: () => writes++, resizes });
   const api = connectControllerAPI(counted, {
     ...settings.values(),
@@ -153,22 +147,21 @@ function desired({ status }: PodAllocation, cpuLimit: string): Desired {
   };
 }
 
-/** The connection, which reports each write but those of Leases, and how long resizes took. */
+/** The connection, which reports each write but those of Leases, and the pods that are resized. */
 function watched(
   connection: KubeConnection,
   { onWrite, resizes }: {
     readonly onWrite: () => void;
-    readonly resizes: MeasuredResize[];
+    readonly resizes: string[];
   },
 ): KubeConnection {
   return {
     async request(request) {
       const { method = "GET", path } = request;
       if (method !== "GET" && !path.includes("/leases/")) onWrite();
-      const begunMs = performance.now();
       const answer = await connection.request(request);
       const [, name] = /\/pods\/([^/]+)\/resize$/.exec(path) ?? [];
-      if (name !== undefined) resizes.push({ name, tookMs: performance.now() - begunMs });
+      if (name !== undefined) resizes.push(name);
       return answer;
     },
     lines: (request) => connection.lines(request),

@@ -31,7 +31,6 @@ export interface ExamOptions {
   /** Played in this order. */
   readonly plansFor: (kind: Mutant["kind"]) => readonly FaultPlan[];
   readonly root: URL;
-  /** Called after each mutant. */
   readonly onRow: (row: ExamRow) => void;
 }
 

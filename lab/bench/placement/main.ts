@@ -28,7 +28,6 @@ import { cacheSources, createSimulatedAPI } from "../../simulation/api/simulated
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import type { Clock } from "../../../shared/clock.ts";
 
-/** A loop under way. */
 interface RunningPlacement extends AsyncDisposable {
   /** Resolves when each workload was reconciled at. */
   readonly synced: Promise<void>;
@@ -120,14 +119,12 @@ function startPlacement(size: ClusterSize): RunningPlacement {
   };
 }
 
-/** The server. */
 interface ServedObjects {
   readonly connection: KubeConnection;
   /** Sends the Deployment as changed. */
   send(deployment: unknown): void;
 }
 
-/** Serves a cluster of this size. */
 function serveObjects(size: ClusterSize): ServedObjects {
   const lists = new Map<string, Iterator<unknown>>();
   const waiting: unknown[] = [];

@@ -29,7 +29,6 @@ import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts"
 /** Where the limit goes that answers a burst: `up` its own, `down` that of a neighbour. */
 type Direction = "up" | "down";
 
-/** The answer to a burst. */
 interface Answer {
   /** From the begin of the burst to the container's other quota, ms. */
   readonly tookMs: number;

@@ -10,9 +10,7 @@ import type { ResourceName } from "../../../shared/api/pod.ts";
 /** How many of each there are. */
 export interface ClusterSize {
   readonly workloads: number;
-  /** Pods in each workload. */
   readonly pods: number;
-  /** Containers in each pod. */
   readonly containers: number;
 }
 

@@ -13,7 +13,6 @@ import type { AdmissionRequest } from "../../../shared/admission/admission_revie
 import type { JSONPatchOperation } from "../../../shared/admission/json_patch.ts";
 import { podRequest, storedPod } from "../../../tests/fixtures/placement/placement_caches.ts";
 
-/** How much. */
 interface Load {
   readonly seconds: number;
   readonly rate: number;
@@ -23,17 +22,14 @@ interface Load {
   readonly name: string;
 }
 
-/** Latencies and answers of a load. */
 interface LoadFigures {
   /** From the moment at which a request was to be sent to its answer, ms. */
   readonly tookMs: readonly number[];
   /** Answers without a class, and requests without an answer. */
   readonly faults: readonly string[];
-  /** Pods for spot nodes. */
   readonly spot: number;
 }
 
-/** Runs the load to its end. */
 async function runLoad(
   { client, put, remove }: BenchLeader,
   { seconds, rate, pods, name }: Load,

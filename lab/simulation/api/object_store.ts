@@ -103,7 +103,6 @@ interface ServerMetadata {
 
 /** The objects of one kind. All that is handed out is frozen; the keys are those of `objectKey()`. */
 export class ObjectTable<T extends ApiObject> {
-  /** All writes. */
   readonly log: EventLog<T> = createEventLog<T>();
   readonly #kind: NamedKind<T>;
   readonly #shared: SharedByTables;
@@ -114,7 +113,6 @@ export class ObjectTable<T extends ApiObject> {
     this.#shared = shared;
   }
 
-  /** The object; undefined where there is none. */
   get(key: string): T | undefined {
     return this.#objects.get(key);
   }

@@ -27,12 +27,12 @@ export type Completion = (request: number, atMs: number) => void;
 export interface RequestServerOptions {
   readonly arrivals: ArrivalProcess;
   readonly latency: LatencyHistogram;
-  readonly onDone?: Completion;
+  readonly onDone?: Completion | undefined;
   /**
    * Clients give up so long after their request came, ms: one that still waits is dropped, and one
    * that is done later counts as failed all the same. @default {Infinity}
    */
-  readonly giveUpMs?: number;
+  readonly giveUpMs?: number | undefined;
 }
 
 /** The receiver of each completion, and what that takes. */
@@ -40,7 +40,6 @@ export interface WatchedRequests {
   readonly onDone: Completion;
   /** Number of the request that thread k works on. */
   readonly request: Int32Array;
-  /** Requests that were begun. */
   begun: number;
 }
 

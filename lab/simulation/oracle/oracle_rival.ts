@@ -46,7 +46,6 @@ export interface OracleOptions {
   readonly durationMs: number;
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
-  /** CPUs of the node. */
   readonly cores: number;
   /** CPU that limits may share, millicores. */
   readonly capacity: number;

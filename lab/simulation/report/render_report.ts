@@ -60,7 +60,6 @@ export function renderReport(
   );
 }
 
-/** The table, and what each algorithm does. */
 function scoreSection(runs: readonly RunRecord[]): Html {
   const heads = runs.map((run) => html`<th scope="col">${run.algorithm}</th>`);
   const rows = SCORE_MEASURES.map((measure) => {

@@ -39,7 +39,6 @@ export interface RivalPod {
 
 /** The node that the pods share. Millicores. */
 export interface RivalNode {
-  /** CPU of the node. */
   readonly cpu: number;
   /** The part of it that limits may share. */
   readonly capacity: number;
