@@ -295,7 +295,7 @@ export function arenaMethod(results: readonly StageResult[]): Html {
     ...new Set(results.flatMap(({ outcomes }) => outcomes.map(({ algorithm }) => algorithm))),
   ];
   const notes = algorithms.flatMap((algorithm) => {
-    const note = algorithmNote(algorithm);
+    const note = ALGORITHM_NOTES.get(algorithm);
     return note === undefined ? [] : html`
       <div>
         <dt>${algorithm}</dt>
@@ -335,8 +335,8 @@ export function entryName({ algorithm, setting }: Entry): string {
     : `${algorithm}, ${setting}`;
 }
 
-/** In a sentence for readers that do not know it. */
-const NOTES: ReadonlyMap<string, string> = new Map([
+/** Algorithms in a sentence for readers that do not know them. */
+export const ALGORITHM_NOTES: ReadonlyMap<string, string> = new Map([
   [
     "static",
     "a limit that never changes: a multiple of the request, the ceiling, or from the P90 of the whole trace, which no one knows beforehand",
@@ -370,8 +370,3 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   ],
   [UNLIMITED.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
 ]);
-
-/** A description of the algorithm; undefined for one without a note. */
-export function algorithmNote(algorithm: string): string | undefined {
-  return NOTES.get(algorithm);
-}

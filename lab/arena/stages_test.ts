@@ -7,7 +7,7 @@ import { readRequestLog } from "../simulation/oracle/request_log.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";
-import { algorithmNote, arenaPage, entryName, stageRecords } from "./arena_page.ts";
+import { ALGORITHM_NOTES, arenaPage, entryName, stageRecords } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
 import {
   algorithmNames,
@@ -278,9 +278,12 @@ pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
   assert.ok(length < 3e6, `${length} characters`);
 });
 
-pure("algorithmNote() has a note for each algorithm", () => {
+pure("ALGORITHM_NOTES has a note for each algorithm", () => {
   const algorithms = algorithmNames();
-  assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
+  assert.deepEqual(
+    algorithms.filter((algorithm) => ALGORITHM_NOTES.get(algorithm) === undefined),
+    [],
+  );
 });
 
 pure("entryName() leaves out a setting that says nothing", () => {

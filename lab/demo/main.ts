@@ -98,8 +98,7 @@ export function demoJSON(runs: readonly RunRecord[], report: string | false): st
 
 function podFigures(pod: PodRecord): object {
   const { limit: _limit, usage: _usage, demand: _demand, throttled: _throttled, ...figures } = pod;
-  const { name, trace, request, originalLimit, ...rest } = figures;
-  return { name, trace, request, originalLimit, ...rest };
+  return figures;
 }
 
 function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReason, number>> {

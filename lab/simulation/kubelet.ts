@@ -31,11 +31,7 @@ export interface ContainerRuntime {
   stopPod?(podUID: string): void;
   /** A container was restarted under a new id. Its quota is set next. */
   replaceContainer?(oldID: string, newID: string): void;
-  /**
-   * The id under which a container of the pod runs, for a kubelet that takes it over.
-   *
-   * @default {the id in the pod's status}
-   */
+  /** Id of a running container of a pod that is taken over. @default {the id in the pod's status} */
   containerID?(podUID: string, name: string): string | undefined;
 }
 
@@ -49,9 +45,7 @@ export interface KubeletOptions {
   readonly log: Log;
   /**
    * CPU that the node has for pods, millicores: a resize of a pod with requests that don't fit beside
-   * those of the others is deferred until they do.
-   *
-   * @default {Infinity}
+   * those of the others is deferred until they do. @default {Infinity}
    */
   readonly allocatableCPU?: number;
 }

@@ -22,9 +22,8 @@ import type { SimulatedNode } from "./node/simulated_node.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
 
 /** How the market runs. */
-export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | "controller"> {
-  readonly onProgress?: OnProgress;
-}
+export interface PlayMarketOptions
+  extends PlayReports, Pick<MarketClusterOptions, "agent" | "controller"> {}
 
 /** The scene under the market; pods begin with the users' original limits. */
 export async function playMarket(

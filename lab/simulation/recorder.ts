@@ -52,7 +52,15 @@ export interface Recorder {
 export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
   const { pods, capacity, seconds, contention } = options;
   const size = Math.round(seconds * 1000 / PLAY_STEP_MS);
-  const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
+  const tracks = pods.map((pod): Track => ({
+    pod,
+    last: node.pod(pod.uid),
+    limit: new Float32Array(size),
+    usage: new Float32Array(size),
+    demand: new Float32Array(size),
+    throttled: new Float32Array(size),
+    waited: new Float32Array(size),
+  }));
   const changes: LimitChangeRecord[] = [];
   let steps = 0;
 
@@ -102,21 +110,6 @@ interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttle
   last: PodReading;
   beforeContention?: LatencyHistogram;
   contended?: LatencyHistogram;
-}
-
-function createTrack(
-  pod: RecordedPod,
-  { size, reading }: { size: number; reading: PodReading },
-): Track {
-  return {
-    pod,
-    last: reading,
-    limit: new Float32Array(size),
-    usage: new Float32Array(size),
-    demand: new Float32Array(size),
-    throttled: new Float32Array(size),
-    waited: new Float32Array(size),
-  };
 }
 
 function seriesOf(track: Track, steps: number): PodSeries {
@@ -264,13 +257,8 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
     const { weight } = bounds;
     return { uid, name, trace, request, originalLimit, weight, ...roundBounds(bounds) };
   });
-  const { contention } = scene;
-  const recorder = createRecorder(node, {
-    pods,
-    capacity,
-    seconds: scene.minutes * 60,
-    contention,
-  });
+  const { minutes, contention } = scene;
+  const recorder = createRecorder(node, { pods, capacity, seconds: minutes * 60, contention });
   return { recorder, capacity, bounds: pods };
 }
 

@@ -263,16 +263,17 @@ function copy(value: unknown): unknown {
   return result;
 }
 
-/** Options of the collector. */
-export interface GarbageCollectorOptions {
-  readonly store: ObjectStore;
-  readonly clock: Clock;
-  /** Time from the loss of the owner to the removal, ms. */
-  readonly delayMs: number;
-}
-
-/** Collects from now on. An allocation that is created for a pod that is gone goes as well. */
-export function startGarbageCollector({ store, clock, delayMs }: GarbageCollectorOptions): void {
+/**
+ * Removes allocations `delayMs` after the loss of their pod from now on. An allocation that is created
+ * for a pod that is gone goes as well.
+ */
+export function startGarbageCollector(
+  { store, clock, delayMs }: {
+    readonly store: ObjectStore;
+    readonly clock: Clock;
+    readonly delayMs: number;
+  },
+): void {
   const { Pod: pods, PodAllocation: allocations } = store.tables;
   let seen = store.version();
 

@@ -94,11 +94,8 @@ export function oracleLimits(
   return shareShortNode(needy, capacity).map((values) => limitsOf(values, STEP_MS));
 }
 
-/** A pod on the node. Millicores; the weight has no unit. */
-export interface NeedyPod {
-  readonly floor: number;
-  readonly ceiling: number;
-  readonly weight: number;
+/** A pod on the node. Millicores. */
+export interface NeedyPod extends Pick<OraclePod, "floor" | "ceiling" | "weight"> {
   /** Limit it needs in each step, so that no request is late. */
   readonly need: Float64Array;
   /** Work that comes in each step. */
