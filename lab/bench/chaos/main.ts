@@ -140,7 +140,7 @@ try {
   endFaults(watch.ends, done).forEach((one) => watch.violate(one));
   const resizes = await readAuditSince(audit);
   otherWriters(resizes, watch.terms).forEach((one) => watch.violate(one));
-  const { violations, terms, versions, lowered, relists } = watch;
+  const { violations, terms, versions, lowered } = watch;
   const kills = TARGETS.map((target) => [
     target,
     `${done.filter((one) => one.target === target).length}`,
@@ -150,7 +150,6 @@ try {
     "bursts, opt-outs and new pods": acts,
     "versions of pods checked": versions,
     "limits lowered": lowered,
-    "lists that replaced a broken watch": relists,
     "resizes checked": resizes.length,
     "terms of leaders": terms.length,
     "programs that ended by themselves while the API server was away":
