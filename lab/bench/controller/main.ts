@@ -8,7 +8,6 @@
  * @module
  */
 import { Command } from "commander";
-import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { createNodeLink } from "../../../adapters/kube/writers/lease_writers.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
@@ -61,7 +60,7 @@ await using scratch = await scratchNamespace(connection, {
   labels: { "mbcas.io/managed": "true" },
 });
 const namespace = scratch.name;
-const bench = { connection, namespace, count };
+const bench = { api, namespace, count };
 const agent = createNodeLink(connection, {
   nodeName: BENCH_NODE,
   namespace,
@@ -80,8 +79,7 @@ function alternating(): () => number {
 async function refuseSharedCluster(): Promise<void> {
   const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
   // The server makes the place where they are kept a moment after it has reported that there is a CRD.
-  const list = await until("list of allocations", () => connection.request({ path }));
-  const { length } = listOf(objectOf(list)["items"]);
+  const { length } = await until("list of allocations", () => api.items(path));
   if (length === 0) return;
   throw new RangeError(
     `Cannot measure: the cluster has ${length} managed pods, expected one without any`,

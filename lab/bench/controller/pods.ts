@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { podPath, type RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 
 /** The node that is an object only. */
 export const BENCH_NODE = "bench-controller-node";
 const NODE = `/api/v1/nodes/${BENCH_NODE}`;
-const STRATEGIC = "application/strategic-merge-patch+json";
 
 /** The original limit of each pod, millicores. */
 const ORIGINAL_LIMIT = 200;
@@ -19,7 +19,7 @@ export const AT_ONCE = 8;
 
 /** Where the pods are. */
 export interface BenchPods {
-  readonly connection: KubeConnection;
+  readonly api: RealNode;
   readonly namespace: string;
   readonly count: number;
 }
@@ -42,26 +42,22 @@ export async function forAll(
 
 /** Makes node and pods; the result has the pods' UIDs. */
 export async function createPods(bench: BenchPods): Promise<string[]> {
-  const { connection, namespace, count } = bench;
-  const node = { metadata: { name: BENCH_NODE }, spec: { taints: [TAINT] } };
-  await connection.request({ method: "POST", path: "/api/v1/nodes", body: node });
+  const { api, namespace, count } = bench;
+  const spec = { taints: [TAINT] };
+  await api.create("/api/v1/nodes", { metadata: { name: BENCH_NODE }, spec });
   await beatNode(bench);
   const uids: string[] = [];
   await forAll(count, async (index) => {
-    const created = await connection.request({
-      method: "POST",
-      path: `/api/v1/namespaces/${namespace}/pods`,
-      body: {
-        metadata: { name: podName(index) },
-        spec: {
-          nodeName: BENCH_NODE,
-          automountServiceAccountToken: false,
-          tolerations: [{ operator: "Exists" }],
-          containers: [{ name: "app", image: "none", resources: resources(ORIGINAL_LIMIT) }],
-        },
+    const created = await api.create(`/api/v1/namespaces/${namespace}/pods`, {
+      metadata: { name: podName(index) },
+      spec: {
+        nodeName: BENCH_NODE,
+        automountServiceAccountToken: false,
+        tolerations: [{ operator: "Exists" }],
+        containers: [{ name: "app", image: "none", resources: resources(ORIGINAL_LIMIT) }],
       },
-    }) as { readonly metadata: { readonly uid: string } };
-    uids[index] = created.metadata.uid;
+    });
+    uids[index] = parseIdentity(created).uid;
     await reportLimit(bench, { index, limitCPU: ORIGINAL_LIMIT });
   });
   return uids;
@@ -77,55 +73,41 @@ function resources(limitCPU: number): Readonly<Record<"requests" | "limits", obj
 }
 
 /** Removes the node; the pods go with their namespace. */
-export async function removeNode({ connection }: BenchPods): Promise<void> {
-  await connection.request({ method: "DELETE", path: NODE });
+export async function removeNode({ api }: BenchPods): Promise<void> {
+  await api.remove(NODE);
 }
 
 /** The node's sign of life: without one for 40 s the node would no longer count as Ready. */
-export async function beatNode({ connection, count }: BenchPods): Promise<void> {
+export async function beatNode({ api, count }: BenchPods): Promise<void> {
   const room = { cpu: String(count), memory: "1Ti", pods: String(count + 10) };
   const lastHeartbeatTime = new Date().toISOString();
-  await connection.request({
-    method: "PATCH",
-    path: `${NODE}/status`,
-    contentType: STRATEGIC,
-    body: {
-      status: {
-        allocatable: room,
-        capacity: room,
-        conditions: [{ type: "Ready", status: "True", reason: "Bench", lastHeartbeatTime }],
-      },
-    },
-  });
+  const conditions = [{ type: "Ready", status: "True", reason: "Bench", lastHeartbeatTime }];
+  await api.merge(`${NODE}/status`, { status: { allocatable: room, capacity: room, conditions } });
 }
 
 /** Reports the limit as a kubelet would once it is in the cgroup. */
 export async function reportLimit(
-  { connection, namespace }: BenchPods,
+  { api, namespace }: BenchPods,
   { index, limitCPU }: { readonly index: number; readonly limitCPU: number },
 ): Promise<void> {
   const { requests, limits } = resources(limitCPU);
-  await connection.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${namespace}/pods/${podName(index)}/status`,
-    contentType: STRATEGIC,
-    body: {
-      status: {
-        phase: "Running",
-        conditions: [{ type: "Ready", status: "True" }],
-        containerStatuses: [{
-          name: "app",
-          containerID: `containerd://${String(index).padStart(64, "0")}`,
-          image: "none",
-          imageID: "none",
-          ready: true,
-          started: true,
-          restartCount: 0,
-          state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
-          allocatedResources: requests,
-          resources: { requests, limits },
-        }],
-      },
+  const container = {
+    name: "app",
+    containerID: `containerd://${String(index).padStart(64, "0")}`,
+    image: "none",
+    imageID: "none",
+    ready: true,
+    started: true,
+    restartCount: 0,
+    state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
+    allocatedResources: requests,
+    resources: { requests, limits },
+  };
+  await api.merge(`${podPath({ namespace, name: podName(index) })}/status`, {
+    status: {
+      phase: "Running",
+      conditions: [{ type: "Ready", status: "True" }],
+      containerStatuses: [container],
     },
   });
 }

@@ -37,7 +37,9 @@ export interface MeasuredController {
 }
 
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
-export function startController({ connection, namespace }: BenchPods): MeasuredController {
+export function startController(
+  { api: { connection }, namespace }: BenchPods,
+): MeasuredController {
   const sources = sourcesOf(namespace);
   let writes = 0;
   const effective = effectiveSettings(CONTROLLER_SETTINGS, {

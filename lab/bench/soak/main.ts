@@ -5,8 +5,6 @@
  * @module
  */
 import { Command } from "commander";
-import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -139,15 +137,13 @@ async function churn(namespace: string, signal: AbortSignal): Promise<void> {
     living.push(pod);
     const oldest = living.length > LIVING ? living.shift() : undefined;
     if (oldest !== undefined) {
-      const gone = { method: "DELETE", path: `${path}/${oldest.name}` } as const;
-      await attempt("deleted", node.connection.request(gone));
+      await attempt("deleted", node.remove(`${path}/${oldest.name}`));
     }
     const changed = living[Math.floor(random.next() * living.length)];
     if (changed !== undefined && random.next() < TOGGLES) {
       changed.managed = !changed.managed;
-      const body = { metadata: { labels: { [MANAGED]: `${changed.managed}` } } };
-      const change = patchRequest("merge", { path: `${path}/${changed.name}`, body });
-      await attempt("toggled", node.connection.request(change));
+      const change = { metadata: { labels: { [MANAGED]: `${changed.managed}` } } };
+      await attempt("toggled", node.merge(`${path}/${changed.name}`, change));
     }
     await pause(Math.max(0, began + EVERY_MS - performance.now()));
   }
@@ -182,8 +178,7 @@ for (let look = 1; look <= minutes * 60_000 / SAMPLE_MS; look++) {
     else if (atHours > warmUpMinutes / 60) samples.push(sample);
   }
 }
-const list = await node.connection.request({ path: allocationsPath(namespace.name) });
-const records = listOf(objectOf(list)["items"]).length;
+const records = (await node.items(allocationsPath(namespace.name))).length;
 end.abort();
 await churning;
 printResult({
