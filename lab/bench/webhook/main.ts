@@ -97,7 +97,7 @@ const { json, seconds, rate } = benchFlags<{ seconds: number; rate: number }>(
     .option("--seconds <n>", "how long", wholeNumber, 60)
     .option("--rate <n>", "admissions a second", wholeNumber, 200),
 );
-await using leader = await startLeader(PODS);
+using leader = await startLeader(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
 await runLoad(leader, { seconds: WARM_UP_S, rate, pods: PODS, name: "first" });
 const before = await leader.memory();
@@ -116,7 +116,7 @@ printResult({
     goal("memory used after / before", after.used / before.used, { most: 1.1 }),
   ],
   text: [
-    `${rate} admissions a second for ${seconds} s through the leader in a process of its own; ` +
+    `${rate} admissions a second for ${seconds} s through the leader in a thread of its own; ` +
     `p50 ${p50Ms.toFixed(1)} ms, highest ${highestMs.toFixed(1)} ms`,
     ...faults.slice(0, 1),
   ],
