@@ -13,7 +13,7 @@ import {
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { memoryKiB } from "../memory.ts";
-import { BENCH_NODE } from "./api.ts";
+import { type AgentAPI, BENCH_NODE } from "./api.ts";
 
 /** CPU and memory that the agent used. */
 export interface AgentUse {
@@ -25,14 +25,6 @@ export interface AgentUse {
   /** Looks at the node per second, and their mean duration, ms. */
   readonly looksPerSecond: number;
   readonly lookMs: number;
-}
-
-/** Where it runs. */
-export interface AgentPlace {
-  readonly cgroupRoot: string;
-  readonly kubeconfig: string;
-  /** `host:port` of the API. */
-  readonly address: string;
 }
 
 /** How long, milliseconds. */
@@ -52,7 +44,9 @@ const SCRAPE_MS = 15_000;
 
 /** The command line, the paths and ports of this machine in the place of the shipped ones. */
 export async function agentCommand(
-  { cgroupRoot, kubeconfig, address }: AgentPlace,
+  { cgroupRoot, kubeconfig, address }: Pick<AgentAPI, "kubeconfig" | "address"> & {
+    readonly cgroupRoot: string;
+  },
 ): Promise<string[]> {
   const program = PROGRAMS.find(({ name }) => name === "mbcas-agent");
   if (program === undefined) throw new TypeError("Cannot run the agent: it is not shipped");

@@ -119,13 +119,9 @@ function startPlacement(size: ClusterSize): RunningPlacement {
   };
 }
 
-interface ServedObjects {
-  readonly connection: KubeConnection;
-  /** Sends the Deployment as changed. */
-  send(deployment: unknown): void;
-}
-
-function serveObjects(size: ClusterSize): ServedObjects {
+function serveObjects(
+  size: ClusterSize,
+): { readonly connection: KubeConnection; send(deployment: unknown): void } {
   const lists = new Map<string, Iterator<unknown>>();
   const waiting: unknown[] = [];
   let wake: (reason?: unknown) => void = () => {};

@@ -95,12 +95,6 @@ interface SharedByTables {
   changed(): void;
 }
 
-/** Metadata that only the server writes. */
-interface ServerMetadata {
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-}
-
 /** The objects of one kind. All that is handed out is frozen; the keys are those of `objectKey()`. */
 export class ObjectTable<T extends ApiObject> {
   readonly log: EventLog<T> = createEventLog<T>();
@@ -201,7 +195,10 @@ export class ObjectTable<T extends ApiObject> {
    * Stores `next` unless it says the same as `before`: then no version is spent and no watch notified.
    */
   #update(before: T, next: T): T {
-    const { generation, creationTimestamp } = before.metadata as ServerMetadata;
+    const { generation, creationTimestamp } = before.metadata as {
+      readonly generation?: number;
+      readonly creationTimestamp?: string;
+    };
     const metadata = {
       ...next.metadata,
       uid: before.metadata.uid,

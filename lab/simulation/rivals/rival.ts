@@ -112,14 +112,12 @@ export function createIntervals(): (
  */
 export type PodRule = (interval: PodInterval) => number | undefined;
 
-/** An algorithm in which no pod's limit depends on another pod's. */
-export interface PerPodAlgorithm extends Pick<Rival, "algorithm" | "setting" | "lookMs"> {
-  /** A new rule, which remembers nothing, for one pod. */
-  createRule(pod: RivalPod, node: RivalNode): PodRule;
-}
-
-/** The algorithm for all pods of a node, each with a rule of its own. */
-export function perPod({ algorithm, setting, lookMs, createRule }: PerPodAlgorithm): Rival {
+/** An algorithm in which no pod's limit depends on another pod's: each has a new rule of its own. */
+export function perPod(
+  { algorithm, setting, lookMs, createRule }: Omit<Rival, "start"> & {
+    readonly createRule: (pod: RivalPod, node: RivalNode) => PodRule;
+  },
+): Rival {
   return {
     algorithm,
     setting,

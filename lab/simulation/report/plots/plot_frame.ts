@@ -225,20 +225,14 @@ export function envelope(
   });
 }
 
-/** A point of one algorithm's series. */
-export interface AlgorithmPoint extends EnvelopePoint {
-  /** Its place among the runs. */
-  readonly algorithm: number;
-}
-
-/** A series of each run, shortened to so many points; millicores become cores. */
+/** A series of each run, by its place, shortened to so many points; millicores become cores. */
 export function coresOfRuns(
   runs: readonly RunRecord[],
   { series, points }: {
     readonly series: (run: RunRecord) => readonly number[];
     readonly points?: number;
   },
-): AlgorithmPoint[] {
+): (EnvelopePoint & { readonly algorithm: number })[] {
   return runs.flatMap((run, algorithm) =>
     envelope(series(run), { stepS: run.stepS, points }).map(({ minute, mean, max }) => ({
       algorithm,
