@@ -98,7 +98,7 @@ function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Co
     const alone = hasVictims(stage) ? [ALONE] : [];
     const others = isCrowded(stage) ? [] : groups;
     return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...alone, ...oursOn(algorithms)], ...others].map((entries) => ({
+      [[UNLIMITED, ...alone, ...marketEntries(algorithms)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
@@ -117,8 +117,8 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
   return contests.toSorted((a, b) => costOfContest(plan, b) - costOfContest(plan, a));
 }
 
-/** CoAllocator and what stands beside it. */
-function oursOn(algorithms: readonly string[]): Entry[] {
+/** CoAllocator in both modes, and fixed limits of the same cores. */
+function marketEntries(algorithms: readonly string[]): Entry[] {
   if (!algorithms.includes(COALLOCATOR.algorithm)) {
     return algorithms.includes(ORACLE.algorithm) ? [COALLOCATOR_TIGHT] : [];
   }

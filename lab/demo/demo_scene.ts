@@ -112,28 +112,28 @@ const BURST_GAP_S = 240;
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
 export async function readDemoScene(options: Omit<DemoOptions, "report">): Promise<DemoScene> {
   const { seed, minutes, pods, giveUp, trace } = options;
-  const own = trace === undefined ? undefined : await ownTrace(trace, options.format);
-  const traces = own === undefined ? await shippedTraces() : [own.trace];
+  const file = trace === undefined ? undefined : await readUserTrace(trace, options.format);
+  const traces = file === undefined ? await shippedTraces() : [file.trace];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
-  const dealt = Array.from({ length: pods }, (_, index) => {
+  const podTraces = Array.from({ length: pods }, (_, index) => {
     const from = index % BURSTS_EVERY === BURSTS_EVERY - 1 ? bursty : traces;
     return from[index % from.length] as Trace;
   });
-  const made = createScene({ seed, minutes, pods, traces: dealt });
+  const base = createScene({ seed, minutes, pods, traces: podTraces });
   const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
-  const scene = { ...made, pods: made.pods.map((pod) => ({ ...pod, giveUpMs })) };
+  const scene = { ...base, pods: base.pods.map((pod) => ({ ...pod, giveUpMs })) };
   const text = trace === undefined
     ? { description: `${describe(scene, giveUp)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
     : { description: describe(scene, giveUp), traces: [ownSource(trace)] };
   return {
     scene,
-    report: { ...text, command: again(options) },
-    ...(own?.guess === undefined ? {} : { guess: own.guess }),
+    report: { ...text, command: commandOf(options) },
+    ...(file?.guess === undefined ? {} : { guess: file.guess }),
   };
 }
 
-async function ownTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
+async function readUserTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
   const file = await readTraceFile(path, format);
   requireLoad(file.trace, traceRefusal({ format: file.format, name: path }));
   return file;
@@ -160,7 +160,7 @@ function describe({ pods, cores, minutes }: Scene, giveUp: number): string {
       : `Clients give up ${formatCount(giveUp, "second")} after their request.`);
 }
 
-function again({ seed, minutes, pods, giveUp, trace }: Omit<DemoOptions, "report">): string {
+function commandOf({ seed, minutes, pods, giveUp, trace }: Omit<DemoOptions, "report">): string {
   const load = trace === undefined ? "" : ` --trace ${trace}`;
   return `deno task demo --seed ${seed} --minutes ${minutes} --pods ${pods} --give-up ${giveUp}${load}`;
 }

@@ -45,7 +45,13 @@ export async function playMarket(
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
       present.set(pod, to);
-      recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
+      recorder.change({
+        atS: at / 1000,
+        pod: pod.name,
+        from,
+        to,
+        ...decisions.decisionFor(id, to),
+      });
     }
     reportProgress(at, onProgress);
   }

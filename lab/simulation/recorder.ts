@@ -198,7 +198,7 @@ export interface DecisionLog {
    * The latest decision that led a container to a limit in millicores. Throws an `Error` when there
    * is none: a change without a reason must not go unseen.
    */
-  of(containerID: string, limit: number): Decided;
+  decisionFor(containerID: string, limit: number): Decided;
 }
 
 /** Decisions that are kept per container: more are never under way at once. */
@@ -218,7 +218,7 @@ export function createDecisionLog(): DecisionLog {
         decided.set(participant.containerID, [...past, { limit, decided: why }].slice(-KEPT));
       }
     },
-    of: (containerID, limit) => {
+    decisionFor: (containerID, limit) => {
       const found = decided.get(containerID)?.findLast((past) => past.limit === limit);
       if (found === undefined) {
         throw new Error(`Cannot explain a limit: ${containerID} at ${limit}m was never decided`);

@@ -42,19 +42,19 @@ export function neighbourFigures(looks: readonly NeighbourLook[]): NeighbourFigu
   const end = looks.at(-1)?.at ?? 0;
   const windows: FairWindow[] = [];
   for (let from = 0; from + WINDOW_MS <= end; from += WINDOW_MS) {
-    windows.push(used(looks, { from, to: from + WINDOW_MS }));
+    windows.push(usageBetween(looks, { from, to: from + WINDOW_MS }));
   }
   const quota = looks.at(-1)?.quota ?? NaN;
   const changed = looks.findLastIndex(({ quota: before }) => before !== quota);
   return {
     windows,
-    jain: used(looks, { from: WINDOW_MS, to: end }).jain,
+    jain: usageBetween(looks, { from: WINDOW_MS, to: end }).jain,
     restsAfterS: changed < 0 ? null : (looks[changed + 1]?.at ?? 0) / 1000,
     quota,
   };
 }
 
-function used(
+function usageBetween(
   looks: readonly NeighbourLook[],
   { from, to }: { readonly from: number; readonly to: number },
 ): FairWindow {

@@ -3,7 +3,7 @@
  * in hand, or, where more run than there are CPUs, for its share of one, and is held by itself when
  * there is none left to take. See `bandwidth.ts` for the rules.
  *
- * Exact where it matters, cheap where it does not: while the pool is large enough for everybody,
+ * Exact where it matters, cheap where it does not: while the pool is large enough for all,
  * no thread is charged before the thread stops or the period ends.
  *
  * Left out: which CPU a thread wakes up on (the one that was used last), and slices that come back
@@ -14,13 +14,13 @@
 import {
   type Bandwidth,
   type Charging,
+  countThrottled,
   EXHAUSTED,
   inHandAfter,
-  KEPT,
-  letGo,
+  KEPT_MS,
   refill,
   setQuota,
-  touch,
+  startTimer,
 } from "./bandwidth.ts";
 import { holdThread, releaseThread, type RequestServer } from "./request_server.ts";
 
@@ -34,7 +34,7 @@ export interface Charged {
 
 /** Takes up to so much from the pool. */
 function take(bandwidth: Bandwidth, wanted: number): number {
-  touch(bandwidth);
+  startTimer(bandwidth);
   const taken = Math.min(bandwidth.pool, wanted);
   bandwidth.pool -= taken;
   return taken;
@@ -85,30 +85,32 @@ function settle(
  * The CPUs of the threads that have just stopped, of which `before` had a request, are charged and give
  * back all but 1 ms. A debt that remains holds them, without threads.
  */
-export function rest({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
+export function returnSlices({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
   if (bandwidth.quota === Infinity) return;
   for (let cpu = busy; cpu < before; cpu++) {
     const inHand = paid[cpu]!;
-    if (inHand > EXHAUSTED && inHand <= KEPT && cpu < bandwidth.cpus) continue;
-    paid[cpu] = keptOf(bandwidth, cpu, inHand);
+    if (inHand > EXHAUSTED && inHand <= KEPT_MS && cpu < bandwidth.cpus) continue;
+    paid[cpu] = keepSlice(bandwidth, cpu, inHand);
     if (paid[cpu]! <= EXHAUSTED && bandwidth.pool <= EXHAUSTED) bandwidth.held = true;
   }
 }
 
 /** Quota that a CPU keeps in hand when it falls idle. */
-function keptOf(bandwidth: Bandwidth, cpu: number, inHand: number): number {
-  const kept = cpu < bandwidth.cpus ? KEPT : 0;
+function keepSlice(bandwidth: Bandwidth, cpu: number, inHand: number): number {
+  const kept = cpu < bandwidth.cpus ? KEPT_MS : 0;
   if (inHand <= EXHAUSTED) return inHand + take(bandwidth, kept - inHand);
   if (inHand <= kept) return inHand;
   bandwidth.pool += inHand - kept;
   return kept;
 }
 
-/** As {@linkcode rest}, for threads that another level holds: that one counts the pause. */
-export function restRunning({ bandwidth, server: { paid, running, served } }: Charged): void {
+/** As {@linkcode returnSlices}, for threads that another level holds: that one counts the pause. */
+export function returnRunningSlices(
+  { bandwidth, server: { paid, running, served } }: Charged,
+): void {
   if (bandwidth.quota === Infinity) return;
   for (let cpu = 0; cpu < running; cpu++) {
-    paid[cpu] = served + keptOf(bandwidth, cpu, paid[cpu]! - served);
+    paid[cpu] = served + keepSlice(bandwidth, cpu, paid[cpu]! - served);
   }
 }
 
@@ -134,7 +136,7 @@ export function refillContainer(
     if (bandwidth.pool <= EXHAUSTED) break;
     releaseThread(server);
   }
-  if (server.running > before || server.running === server.busy) letGo(bandwidth);
+  if (server.running > before || server.running === server.busy) countThrottled(bandwidth);
   if (!heldByPod && (owes || server.running < server.busy)) bandwidth.held = true;
 }
 

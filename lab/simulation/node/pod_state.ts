@@ -10,10 +10,10 @@ import {
   EXHAUSTED,
   holdPod,
   isExhausted,
-  KEPT,
+  KEPT_MS,
   refillPodQuota,
 } from "./bandwidth.ts";
-import { charge, cpuWeight, refillContainer, restRunning } from "./cpu_slices.ts";
+import { charge, cpuWeight, refillContainer, returnRunningSlices } from "./cpu_slices.ts";
 import type { LatencyHistogram } from "./latency_histogram.ts";
 import {
   type ArrivalProcess,
@@ -199,7 +199,7 @@ export function watchQuotas(
       server.running + Math.min(server.threads - server.busy, server.queued),
     );
     all += most;
-    const inPool = remaining - slice * most - KEPT * (cpus - most);
+    const inPool = remaining - slice * most - KEPT_MS * (cpus - most);
     if (inPool < spare * most) spare = inPool / most;
   }
   if (pod.bandwidth.remaining < spare * all) spare = pod.bandwidth.remaining / all;
@@ -267,7 +267,7 @@ export function holdContainer(
 ): void {
   container.heldByPod = true;
   container.counter = counter;
-  restRunning(container);
+  returnRunningSlices(container);
   holdPod(pod.bandwidth);
   counter.held = true;
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isExhausted, KEPT, restPod } from "./bandwidth.ts";
-import { admit, type Claims, createClaims, rest, shareByWeight } from "./cpu_slices.ts";
+import { isExhausted, KEPT_MS, returnPodSlices } from "./bandwidth.ts";
+import { admit, type Claims, createClaims, returnSlices, shareByWeight } from "./cpu_slices.ts";
 import {
   chargePod,
   type ContainerState,
@@ -94,7 +94,7 @@ function stopAtShortage(pod: PodState, slice: Slice): void {
   for (const { bandwidth, server, rate } of pod.containers) {
     podRate += rate;
     const busy = Math.min(server.running, bandwidth.cpus);
-    const inPool = bandwidth.remaining - bandwidth.slice * busy - KEPT * (bandwidth.cpus - busy);
+    const inPool = bandwidth.remaining - bandwidth.slice * busy - KEPT_MS * (bandwidth.cpus - busy);
     if (inPool < spare * rate) spare = inPool / rate;
   }
   if (pod.bandwidth.remaining < spare * podRate) spare = pod.bandwidth.remaining / podRate;
@@ -134,7 +134,7 @@ function progress(pod: PodState, slice: Slice): void {
     if (server.nextFinish <= server.served + EPSILON) {
       const busy = server.busy;
       endRequests(server, now);
-      if (server.busy < busy) rest(container, busy);
+      if (server.busy < busy) returnSlices(container, busy);
     }
     running += server.running;
   }
@@ -142,10 +142,10 @@ function progress(pod: PodState, slice: Slice): void {
   if (podUsed <= 0) return;
   pod.usage += podUsed;
   pod.bandwidth.remaining -= podUsed;
-  if (running === 0) restPod(pod.bandwidth, podRate);
+  if (running === 0) returnPodSlices(pod.bandwidth, podRate);
   if (pod.chargeAt === Infinity) return;
   if (isExhausted(pod.bandwidth)) holdIdle(pod);
-  if (isTick && !chargePod(pod, slice)) restPod(pod.bandwidth, podRate);
+  if (isTick && !chargePod(pod, slice)) returnPodSlices(pod.bandwidth, podRate);
 }
 
 function stoppedCPUs({ busy, running }: RequestServer, cores: number): number {
