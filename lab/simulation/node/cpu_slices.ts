@@ -177,11 +177,6 @@ export function setContainerQuota({ bandwidth, server }: Charged, quota: number)
   while (server.running < server.busy) releaseThread(server);
 }
 
-/** Reads `values[index]` for an index known to be inside. */
-function valueAt(values: Float64Array, index: number): number {
-  return values[index] ?? 0;
-}
-
 /** Claims on one capacity; the first `count` entries of each array are used. */
 export interface Claims {
   count: number;
@@ -215,22 +210,22 @@ export function shareByWeight(claims: Claims, capacity: number): void {
   let openWeight = 0;
   for (let index = 0; index < count; index++) {
     given[index] = -1;
-    openWeight += valueAt(weights, index);
+    openWeight += weights[index]!;
   }
   for (let settled = true; settled;) {
     settled = false;
     const perWeight = openWeight > 0 ? Math.max(0, left) / openWeight : 0;
     for (let index = 0; index < count; index++) {
-      const want = valueAt(wanted, index);
-      if (valueAt(given, index) >= 0 || want > perWeight * valueAt(weights, index)) continue;
+      const want = wanted[index]!;
+      if (given[index]! >= 0 || want > perWeight * weights[index]!) continue;
       given[index] = want;
       left -= want;
-      openWeight -= valueAt(weights, index);
+      openWeight -= weights[index]!;
       settled = true;
     }
     if (settled) continue;
     for (let index = 0; index < count; index++) {
-      if (valueAt(given, index) < 0) given[index] = perWeight * valueAt(weights, index);
+      if (given[index]! < 0) given[index] = perWeight * weights[index]!;
     }
   }
 }

@@ -66,45 +66,43 @@ const NARROW = 400;
 /** The channel by which marks are dealt out to panels. */
 export type FacetChannel = "fx" | "fy";
 
-/** Contents of the panels. */
+/** The runs, of which data rows carry the place as `algorithm`, and what the panels share. */
 export interface AlgorithmFacetOptions {
-  /** Names of the algorithms, in order; data rows carry the place as `algorithm`. */
-  readonly algorithms: readonly string[];
+  readonly runs: readonly RunRecord[];
   readonly description: string;
   readonly yLabel: string;
   /** Largest value on the shared y axis. */
   readonly yMax: number;
-  readonly minutes: number;
   /** Marks over rows of `{ algorithm }`; must deal them out by the channel that is given. */
   readonly marks: (channel: FacetChannel) => Plot.Markish[];
 }
 
 /** The drawings for wide and for narrow screens. */
 export function algorithmFacets(options: AlgorithmFacetOptions): { wide: Html; narrow: Html } {
-  const beside = options.algorithms.length <= MOST_BESIDE;
+  const beside = options.runs.length <= MOST_BESIDE;
   return {
-    wide: beside ? draw(options, "fx", WIDE) : draw(options, "fy", WIDE),
+    wide: draw(options, beside ? "fx" : "fy", WIDE),
     narrow: draw(options, "fy", NARROW),
   };
 }
 
 function draw(options: AlgorithmFacetOptions, channel: FacetChannel, width: number): Html {
-  const { algorithms, description, yLabel, yMax, minutes, marks } = options;
+  const { runs, description, yLabel, yMax, marks } = options;
   const beside = channel === "fx";
   const panel = beside ? 270 : 165;
-  const panels = algorithms.map((name, algorithm) => ({ algorithm, name: shorten(name, 44) }));
+  const panels = runs.map((run, algorithm) => ({ algorithm, name: shorten(run.algorithm, 44) }));
   return svgPlot({
     description,
     width,
-    height: beside ? panel : panel * algorithms.length + 50,
+    height: beside ? panel : panel * runs.length + 50,
     marginTop: 40,
     marginLeft: 44,
     marginRight: 12,
     marginBottom: 36,
     x: {
       label: "minutes →",
-      domain: [0, minutes],
-      ticks: width / (beside ? algorithms.length : 1) / 70,
+      domain: [0, runs[0]?.minutes ?? 0],
+      ticks: width / (beside ? runs.length : 1) / 70,
     },
     y: { label: `↑ ${yLabel}`, domain: [0, yMax], grid: true, ticks: 4, nice: true },
     fx: { axis: null, padding: 0.06 },

@@ -34,11 +34,10 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
   const capacity = runs.map((run, algorithm) => ({ algorithm, cores: run.capacity / 1000 }));
   const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
   const facets = algorithmFacets({
-    algorithms: runs.map((run) => run.algorithm),
+    runs,
     description: "Sum of limits, sum of usage and capacity in cores over time, per algorithm",
     yLabel: "cores",
     yMax: 1.06 * Math.max(highest, ...capacity.map((row) => row.cores)),
-    minutes: first.minutes,
     marks: (channel) => {
       const shared = { [channel]: "algorithm", x: "minute" };
       const limit = "var(--limit)";
@@ -89,13 +88,12 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
   const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
     .reduce((most, value) => Math.max(most, value), 0);
   const facets = algorithmFacets({
-    algorithms: runs.map(({ algorithm }) => algorithm),
+    runs,
     description: `Limit and demand in cores over time under ${
       runs.map(({ algorithm }) => algorithm).join("; ")
     }`,
     yLabel: "cores",
     yMax: 1.04 * highest,
-    minutes: first.minutes,
     marks: (channel) => {
       const shared = { [channel]: "algorithm", x: "minute" };
       return [
@@ -151,11 +149,10 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
     return figureBlock({ title, wide: "No pod was throttled under any algorithm.", caption: "" });
   }
   const facets = algorithmFacets({
-    algorithms: runs.map((run) => run.algorithm),
+    runs,
     description: "Throttled milliseconds per second of all pods over time, per algorithm",
     yLabel: "throttled ms/s, all pods",
     yMax: highest * 1.04,
-    minutes: first.minutes,
     marks: (channel) =>
       runs.flatMap((_, algorithm) => {
         const own = points.filter((point) => point.algorithm === algorithm);
