@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { taskWorld } from "../../task/task.ts";
 import { showProgress } from "../../../cli/terminal/progress_line.ts";
 import type { Fault, FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
@@ -102,12 +103,8 @@ const EXAM = { derived: 200, drawn: 150 } as const;
 
 /** Shows how far the work is, where people look. */
 function progressOf(all: number): (done: number) => void {
-  const encoder = new TextEncoder();
-  const { report, end } = showProgress({
-    write: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
-    now: () => performance.now(),
-    isTerminal: Deno.stderr.isTerminal(),
-  });
+  const { err: write, now, errIsTerminal: isTerminal } = taskWorld();
+  const { report, end } = showProgress({ write, now, isTerminal });
   return (done) => {
     report(done / all);
     if (done === all) end();
