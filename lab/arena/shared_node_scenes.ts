@@ -15,7 +15,7 @@ import { quantile } from "../simulation/statistics.ts";
 import { createScene, type Scene, type ScenePod } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { withBursts } from "../simulation/trace_shape.ts";
-import { arrivalsOf, readRequestLog } from "../simulation/oracle/request_log.ts";
+import { arrivalsOf, readRequestLog } from "../simulation/oracle/play_log.ts";
 import type { ArenaScene, MadeSceneOptions } from "./trace_scene.ts";
 import { type LevelChange, levelChanges } from "./arena_scores.ts";
 

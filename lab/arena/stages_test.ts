@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { readRequestLog } from "../simulation/oracle/request_log.ts";
+import { readRequestLog } from "../simulation/oracle/play_log.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";

@@ -18,8 +18,15 @@ import { blockMeans, quantile, slopeOf } from "../simulation/statistics.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";
 import { reactionGoals, reactionOf } from "./reaction/report.ts";
-import { type AppAlgorithm, type AppResult, mediansOf } from "./real_apps/app_result.ts";
-import { APPS, BURST_S, burstTurns, TURN_S } from "./real_apps/apps.ts";
+import {
+  type AppAlgorithm,
+  type AppResult,
+  APPS,
+  BURST_S,
+  burstTurns,
+  mediansOf,
+  TURN_S,
+} from "./real_apps/app_result.ts";
 import { parseAttack, requestFigures } from "./real_apps/load.ts";
 
 pure("benchFlags() reads flags, also after a lone --, and has --json", () => {

@@ -14,7 +14,7 @@ import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
 import { chargeQuotas, checkLimitRanges } from "./api/admission.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { misfit } from "./kubelet.ts";
-import { readRequestLog } from "./oracle/request_log.ts";
+import { readRequestLog } from "./oracle/play_log.ts";
 import { replayPolicy } from "./rightsizing/replay_policy.ts";
 import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
 import { createScene } from "./scene.ts";

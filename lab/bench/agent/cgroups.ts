@@ -29,8 +29,8 @@ const WORK = 'steps="$1"; shift; for tasks in "$@"; do echo $$ > "$tasks" || exi
 const STEPS = { hard: "4000", little: "400" } as const;
 
 /**
- * Makes the cgroups of these pods, a sandbox and a container each. Of the pods `working` hold a
- * process, which comes close to the limits that the market gives them if it works `hard`. Throws an
+ * Makes the cgroups of these pods, a sandbox and a container each. `working` pods hold a process, which
+ * comes close to the limits that the market gives them if it works `hard`. Throws an
  * `Error` that says what the machine lacks.
  */
 export async function makeAgentCgroups(

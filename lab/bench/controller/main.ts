@@ -23,11 +23,13 @@ import {
   BENCH_NODE,
   createPods,
   forAll,
+  type MeasuredController,
   podName,
   removeNode,
   reportLimit,
-} from "./pods.ts";
-import { type MeasuredController, startController, untilTrue } from "./run.ts";
+  startController,
+  untilTrue,
+} from "./run.ts";
 
 /** Millicores; each round sets the other. */
 const LIMITS = [300, 400] as const;

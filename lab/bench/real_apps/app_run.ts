@@ -14,8 +14,18 @@ import {
 import { type RealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { imageOf } from "./app_images.ts";
-import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
-import { type App, APPS, type Burst, BURST_S, burstTurns, TURN_S } from "./apps.ts";
+import {
+  type App,
+  type AppAlgorithm,
+  type AppFigures,
+  type AppResult,
+  APPS,
+  type Burst,
+  BURST_S,
+  burstTurns,
+  type Phase,
+  TURN_S,
+} from "./app_result.ts";
 import { attack, requestFigures, runWebdis, type SentRequest } from "./load.ts";
 import type { Programs } from "./programs.ts";
 

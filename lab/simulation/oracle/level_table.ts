@@ -9,8 +9,14 @@
  * @module
  */
 import type { LimitRange } from "../../../shared/market/rounding.ts";
-import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
-import { LATE_SLACK_MS, playLog, type PlayOptions } from "./play_log.ts";
+import {
+  LATE_SLACK_MS,
+  PERIOD_MS,
+  type PeriodGrid,
+  playLog,
+  type PlayOptions,
+  type RequestLog,
+} from "./play_log.ts";
 
 /** Least levels of the segments of steps [from, to) with to − from ≤ longest. 1 level = 10 m. */
 export interface LevelTable {

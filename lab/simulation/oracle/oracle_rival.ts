@@ -10,7 +10,13 @@
 import { type LimitRange, roundShares } from "../../../shared/market/rounding.ts";
 import { mean } from "../statistics.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
-import { PERIOD_MS, periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import {
+  PERIOD_MS,
+  periodGrid,
+  readRequestLog,
+  type RequestLog,
+  type ServerSpec,
+} from "./play_log.ts";
 import { type Bid, clearMarket } from "../../../shared/market/solver.ts";
 import type { PlannedLimit } from "../play_scene.ts";
 import { GRID } from "../../../shared/quantity.ts";
@@ -26,7 +32,6 @@ import {
   levelTable,
   longestSegment,
 } from "./level_table.ts";
-import type { ServerSpec } from "./play_log.ts";
 
 /** A pod that the oracle sees through. Bounds in millicores. */
 export interface OraclePod extends LimitRange {
