@@ -146,8 +146,8 @@ function queriesOf(workload: number): ReturnType<typeof usageQueries> {
 
 pure("rangeAnswer() finds the series of a workload's query, and no others", () => {
   for (const resource of ["cpu", "memory"] as const) {
-    const { status, body, points } = ask(queriesOf(5)[resource]);
-    assert.deepEqual([status, points], [200, 2 * 2 * 3]);
+    const { status, body } = ask(queriesOf(5)[resource]);
+    assert.equal(status, 200);
     const { status: outcome, data: { resultType, result } } = JSON.parse(body);
     assert.deepEqual([outcome, resultType], ["success", "matrix"]);
     const series: readonly { metric: Record<string, string>; values: unknown }[] = result;

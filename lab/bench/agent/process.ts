@@ -11,6 +11,7 @@ import {
   V8_FLAGS,
 } from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
+import { seriesIn } from "../../../tests/cluster/scene/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { memoryKiB } from "../memory.ts";
 import { type AgentAPI, BENCH_NODE } from "./api.ts";
@@ -22,9 +23,8 @@ export interface AgentUse {
   /** Resident memory at the end and at its highest, MB of 10^6 bytes. */
   readonly rssMB: number;
   readonly highestRSSMB: number;
-  /** Looks at the node per second, and their mean duration, ms. */
+  /** Looks at the node per second. */
   readonly looksPerSecond: number;
-  readonly lookMs: number;
 }
 
 /** How long, milliseconds. */
@@ -34,8 +34,7 @@ export interface AgentMeasurement {
   readonly measureMs: number;
 }
 
-type Durations = Readonly<Record<"looks" | "lookMs", number>>;
-type Observed = Durations & { readonly at: number; readonly cpuMs: number };
+type Observed = Readonly<Record<"at" | "cpuMs" | "looks", number>>;
 
 const LISTEN = "127.0.0.1:18081";
 const TICKS_PER_SECOND = 100;
@@ -121,7 +120,6 @@ async function measured(
     rssMB: memoryKiB(pid, "VmRSS") * 1.024e-3,
     highestRSSMB: memoryKiB(pid, "VmHWM") * 1.024e-3,
     looksPerSecond: looks / (after.at - before.at) * 1000,
-    lookMs: (after.lookMs - before.lookMs) / looks,
   };
 }
 
@@ -132,7 +130,8 @@ async function observed(pid: number, ms: number): Promise<Observed> {
     await pause(Math.min(left, SCRAPE_MS));
     text = await (await fetch(`http://${LISTEN}/metrics`)).text();
   }
-  return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
+  const looks = seriesIn(text).get("mbcas_sample_duration_seconds_count") ?? NaN;
+  return { at: performance.now(), cpuMs: cpuMs(pid), looks };
 }
 
 /** User and system time of a process, ms (Linux, proc_pid_stat(5), fields 14 and 15). */
@@ -141,13 +140,4 @@ function cpuMs(pid: number): number {
   // The name, in parentheses, may hold blanks; the third field comes after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
-}
-
-function durations(text: string): Durations {
-  const value = (name: string): number =>
-    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
-  return {
-    looks: value("mbcas_sample_duration_seconds_count"),
-    lookMs: value("mbcas_sample_duration_seconds_sum") * 1000,
-  };
 }

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import process from "node:process";
 import { Command } from "commander";
 import {
   autoPolicy,
@@ -135,7 +134,6 @@ const running = Promise.all([loop, ...informers.map((one) => one.run(end.signal)
 await Promise.all(informers.map((one) => one.whenSynced(end.signal)));
 const idle = await memoryAfterGC();
 const endWatch = watchMemory();
-const cpuBefore = process.cpuUsage();
 api.store.tables.OptimizationPolicy.create({
   metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
   spec: autoPolicy({}, { mode: "Recommend" }),
@@ -143,7 +141,6 @@ api.store.tables.OptimizationPolicy.create({
   status: {},
 });
 const passSeconds = await cycle.promise / 1000;
-const { user, system } = process.cpuUsage(cpuBefore);
 const highest = endWatch();
 const after = await memoryAfterGC();
 const served = await server.stats();
@@ -176,8 +173,7 @@ printResult({
         ...[name, used.toFixed(0), resident.toFixed(0)],
       ]),
     ]),
-    `CPU ${((user + system) / 1e6).toFixed(1)} s; ${served.queries} queries, ${served.points} ` +
-    `points; ${recommended} containers recommended for`,
+    `${served.queries} queries; ${recommended} containers recommended for`,
   ],
 });
 end.abort();

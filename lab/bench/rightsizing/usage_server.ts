@@ -82,7 +82,6 @@ function hash(seed: number, scrape: number): number {
 export interface RangeAnswer {
   readonly status: 200 | 400;
   readonly body: string;
-  readonly points: number;
 }
 
 /** Points of one series that Prometheus answers with at most. */
@@ -109,23 +108,21 @@ export function rangeAnswer(parameters: URLSearchParams, size: ClusterSize): Ran
   if ((endMs - startMs) / stepMs > MOST_POINTS) {
     return badData("exceeded maximum resolution of 11,000 points per timeseries");
   }
-  let points = 0;
   const result = selectedPlaces(found.selector, size).map((place) => {
     const values: string[] = [];
     for (let atMs = startMs; atMs <= endMs; atMs += stepMs) {
       values.push(`[${atMs / 1000},"${valueAt(place, { resource: found.resource, atMs })}"]`);
     }
-    points += values.length;
     const metric = { container: containerName(place.container), pod: podName(place) };
     return `{"metric":${JSON.stringify(metric)},"values":[${values.join(",")}]}`;
   });
   const data = `{"resultType":"matrix","result":[${result.join(",")}]}`;
-  return { status: 200, body: `{"status":"success","data":${data}}`, points };
+  return { status: 200, body: `{"status":"success","data":${data}}` };
 }
 
 function badData(error: string): RangeAnswer {
   const body = JSON.stringify({ status: "error", errorType: "bad_data", error });
-  return { status: 400, body, points: 0 };
+  return { status: 400, body };
 }
 
 /** The series that match all terms of the selector. */
@@ -155,7 +152,6 @@ function selectedPlaces(selector: string, size: ClusterSize): readonly SeriesPla
 export interface ServedUsage {
   readonly queries: number;
   readonly refused: number;
-  readonly points: number;
 }
 
 /** The running stand-in. */
@@ -189,7 +185,7 @@ export async function startUsageServer(size: ClusterSize): Promise<UsageServer> 
 
 /** Says its port on its first line, what it did at `/stats`, and ends with its standard input. */
 async function serve(size: ClusterSize): Promise<void> {
-  const served = { queries: 0, refused: 0, points: 0 };
+  const served = { queries: 0, refused: 0 };
   Deno.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -197,10 +193,9 @@ async function serve(size: ClusterSize): Promise<void> {
   }, (request) => {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/stats") return Response.json(served satisfies ServedUsage);
-    const { status, body, points } = rangeAnswer(searchParams, size);
+    const { status, body } = rangeAnswer(searchParams, size);
     served.queries++;
     if (status !== 200) served.refused++;
-    served.points += points;
     return new Response(body, { status, headers: { "content-type": "application/json" } });
   });
   for await (const _ of Deno.stdin.readable);

@@ -36,11 +36,10 @@ const SAMPLE_MS = 10_000;
 /**
  * The growth at most, per hour of this churn, in which 1,800 pods come and go. 2 MiB are 1.2 KiB per
  * pod: the agent has some 100 MiB up to its limit, which takes 50 hours and 90,000 pods. A file that is
- * left open with one pod of 450 makes 4. Pages that a file backs are the program itself: they are shown
- * and not judged.
+ * left open with one pod of 450 makes 4. Pages that a file backs are the program itself and not counted.
  */
-const BOUNDS = { rss: Infinity, anonymous: 2048, files: 4 } as const;
-const FIGURES = ["rss", "anonymous", "files"] as const;
+const BOUNDS = { anonymous: 2048, files: 4 } as const;
+const FIGURES = ["anonymous", "files"] as const;
 /** Samples of the same minutes are alike: open files follow the pods that are there. */
 const BLOCKS = 10;
 
@@ -81,7 +80,7 @@ async function withFullGC(): Promise<AsyncDisposable> {
 function sampleOf(pid: number, atHours: number): Sample | undefined {
   try {
     const files = [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
-    return { atHours, rss: memoryKiB(pid, "VmRSS"), anonymous: memoryKiB(pid, "RssAnon"), files };
+    return { atHours, anonymous: memoryKiB(pid, "RssAnon"), files };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
