@@ -109,12 +109,14 @@ export function playEntry(
   entry: Entry,
   { scene, ...reports }: PlayReports & { readonly scene: Scene },
 ): RunSeries | Promise<RunSeries> {
-  const is = (other: Entry) => isSameEntry(entry, other);
-  if (is(COALLOCATOR)) return playMarket(scene, reports);
-  if (is(COALLOCATOR_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
-  if (is(UNLIMITED)) return playUnlimited(scene, reports);
-  if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
-  if (is(AS_IT_IS)) {
+  const isEntry = (other: Entry) => isSameEntry(entry, other);
+  if (isEntry(COALLOCATOR)) return playMarket(scene, reports);
+  if (isEntry(COALLOCATOR_TIGHT)) {
+    return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
+  }
+  if (isEntry(UNLIMITED)) return playUnlimited(scene, reports);
+  if (isEntry(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
+  if (isEntry(AS_IT_IS)) {
     return playFixed(scene, {
       limits: scene.pods.map(({ originalLimit }) => originalLimit),
       ...reports,

@@ -33,7 +33,7 @@ export interface Charged {
 }
 
 /** Takes up to so much from the pool. */
-function take(bandwidth: Bandwidth, wanted: number): number {
+function takeQuota(bandwidth: Bandwidth, wanted: number): number {
   startTimer(bandwidth);
   const taken = Math.min(bandwidth.pool, wanted);
   bandwidth.pool -= taken;
@@ -50,12 +50,14 @@ export function admit({ bandwidth, server }: Charged, count: number): void {
     const inHand = server.paid[thread]! - server.served;
     if (inHand > EXHAUSTED) continue;
     const share = Math.min(1, bandwidth.cpus / server.running);
-    server.paid[thread]! += take(bandwidth, bandwidth.slice * share - inHand);
-    if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
+    server.paid[thread]! += takeQuota(bandwidth, bandwidth.slice * share - inHand);
+    if (server.paid[thread]! - server.served <= EXHAUSTED) {
+      throttleThread(bandwidth, server, thread);
+    }
   }
 }
 
-function stop(bandwidth: Bandwidth, server: RequestServer, thread: number): void {
+function throttleThread(bandwidth: Bandwidth, server: RequestServer, thread: number): void {
   bandwidth.held = true;
   holdThread(server, thread);
 }
@@ -63,13 +65,15 @@ function stop(bandwidth: Bandwidth, server: RequestServer, thread: number): void
 /** Charges the running threads at a tick; those for which nothing is left are held. */
 export function charge({ bandwidth, server }: Charged, charging: Charging): void {
   for (let thread = server.running - 1; thread >= 0; thread--) {
-    settle(bandwidth, server, thread, charging);
-    if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
+    takeSlices(bandwidth, server, thread, charging);
+    if (server.paid[thread]! - server.served <= EXHAUSTED) {
+      throttleThread(bandwidth, server, thread);
+    }
   }
 }
 
 /** Lets a running thread have the slices that it took on the way. */
-function settle(
+function takeSlices(
   bandwidth: Bandwidth,
   server: RequestServer,
   thread: number,
@@ -78,7 +82,7 @@ function settle(
   const inHand = server.paid[thread]! - server.served;
   if (inHand > EXHAUSTED) return;
   const wanted = inHandAfter(Math.max(0, -inHand), charging) - inHand;
-  if (wanted > 0) server.paid[thread]! += take(bandwidth, wanted);
+  if (wanted > 0) server.paid[thread]! += takeQuota(bandwidth, wanted);
 }
 
 /**
@@ -98,7 +102,7 @@ export function returnSlices({ bandwidth, server: { busy, paid } }: Charged, bef
 /** Quota that a CPU keeps in hand when it falls idle. */
 function keepSlice(bandwidth: Bandwidth, cpu: number, inHand: number): number {
   const kept = cpu < bandwidth.cpus ? KEPT_MS : 0;
-  if (inHand <= EXHAUSTED) return inHand + take(bandwidth, kept - inHand);
+  if (inHand <= EXHAUSTED) return inHand + takeQuota(bandwidth, kept - inHand);
   if (inHand <= kept) return inHand;
   bandwidth.pool += inHand - kept;
   return kept;
@@ -125,7 +129,7 @@ export function refillContainer(
   if (bandwidth.quota === Infinity) return;
   if (charging !== undefined) {
     for (let thread = 0; thread < server.running; thread++) {
-      settle(bandwidth, server, thread, charging);
+      takeSlices(bandwidth, server, thread, charging);
     }
   }
   refill(bandwidth);
@@ -149,7 +153,7 @@ function payHeldByPod(bandwidth: Bandwidth, server: RequestServer): void {
   for (let thread = server.running - 1; thread >= 0; thread--) {
     const debt = served - paid[thread]!;
     if (debt <= EXHAUSTED) continue;
-    paid[thread]! += take(bandwidth, debt);
+    paid[thread]! += takeQuota(bandwidth, debt);
     if (served - paid[thread]! > EXHAUSTED) holdThread(server, thread);
   }
 }
@@ -162,7 +166,7 @@ function payDebts(bandwidth: Bandwidth, { paid, running, threads }: RequestServe
   let owes = false;
   for (let cpu = running; cpu < threads; cpu++) {
     if (paid[cpu]! >= -EXHAUSTED) continue;
-    paid[cpu]! += take(bandwidth, -paid[cpu]!);
+    paid[cpu]! += takeQuota(bandwidth, -paid[cpu]!);
     if (paid[cpu]! < -EXHAUSTED) owes = true;
   }
   return owes;

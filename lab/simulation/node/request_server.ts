@@ -157,7 +157,7 @@ export function startRequests(server: RequestServer, now: number): number {
     const thread = server.busy++;
     takeRequest(server, thread);
     if (thread !== server.running) swapThreads(server, thread, server.running);
-    run(server);
+    runThread(server);
   }
   return server.running - before;
 }
@@ -185,7 +185,7 @@ function takeRequest(server: RequestServer, thread: number): void {
 }
 
 /** The first thread that does not run begins to. */
-function run(server: RequestServer): void {
+function runThread(server: RequestServer): void {
   const { finish, paid, running, served } = server;
   finish[running]! += served;
   paid[running]! += served;
@@ -196,7 +196,7 @@ function run(server: RequestServer): void {
 /** Lets the first held thread run on. There has to be one. */
 export function releaseThread(server: RequestServer): void {
   if (server.running === 0) server.served = 0;
-  run(server);
+  runThread(server);
 }
 
 /** Stops a running thread that has a request; it is the first held one then. */

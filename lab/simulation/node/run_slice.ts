@@ -31,13 +31,13 @@ export function runAlone(pod: PodState, slice: Slice): void {
     slice.now = slice.from + done;
     slice.step = slice.length - done;
     for (const container of pod.containers) {
-      start(container, slice);
+      startArrived(container, slice);
       container.rate = Math.min(runnable(container), slice.cores);
     }
     stopAtEvent(pod, slice);
     done += slice.step;
     slice.now = slice.from + done;
-    progress(pod, slice);
+    advancePod(pod, slice);
   }
 }
 
@@ -52,17 +52,17 @@ export function runTogether(pods: readonly PodState[], slice: Slice): void {
     slice.now = slice.from + done;
     slice.step = slice.length - done;
     for (const pod of pods) {
-      for (const container of pod.containers) start(container, slice);
+      for (const container of pod.containers) startArrived(container, slice);
     }
     divideCores(pods, slice.cores);
     for (const pod of pods) stopAtEvent(pod, slice);
     done += slice.step;
     slice.now = slice.from + done;
-    for (const pod of pods) progress(pod, slice);
+    for (const pod of pods) advancePod(pod, slice);
   }
 }
 
-function start(container: ContainerState, { now }: Slice): void {
+function startArrived(container: ContainerState, { now }: Slice): void {
   const { server } = container;
   if (!(nextStart(server) <= now + EPSILON)) return;
   const started = startRequests(server, now);
@@ -104,7 +104,7 @@ function stopAtShortage(pod: PodState, slice: Slice): void {
 }
 
 /** Moves the pod on by the step, which ends now. */
-function progress(pod: PodState, slice: Slice): void {
+function advancePod(pod: PodState, slice: Slice): void {
   const { now, step } = slice;
   const isTick = pod.chargeAt <= now + ROUNDING && passTicks(pod, slice.tick, now);
   let podUsed = 0;
