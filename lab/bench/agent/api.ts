@@ -89,7 +89,7 @@ export interface AgentAPI extends AsyncDisposable {
 const COLLECTION = allocationsPath();
 const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
 
-/** A watch gets a bookmark this often (kube-apiserver, cacher, `bookmarkFrequency`). */
+/** A watch gets a bookmark this often (kube-apiserver, `bookmarkFrequency`); silent ones are given up. */
 const BOOKMARK_MS = 60_000;
 
 /** Certificates for 127.0.0.1. */

@@ -18,14 +18,12 @@ export interface LegendEntry {
   readonly mark?: "line" | "dash" | "area";
 }
 
-/** A plot with its caption. */
+/** A plot with its caption, drawn for screens from 900 px on and for narrower ones. */
 export interface FigureBlock {
   readonly title: string;
   readonly legend?: readonly LegendEntry[];
-  /** Drawn for screens from 900 px on; or the reason why nothing is drawn. */
-  readonly wide: Html | string;
-  /** Drawn for narrow screens; `wide` serves both where it is left out. */
-  readonly narrow?: Html;
+  readonly wide: Html;
+  readonly narrow: Html;
   readonly caption: string;
 }
 
@@ -38,22 +36,19 @@ export function legend(entries: readonly LegendEntry[]): Html {
 }
 
 /** The figure as markup. */
-export function figureBlock(block: FigureBlock): Html {
-  const { title, wide, narrow, caption } = block;
-  if (typeof wide === "string") {
-    return html`
-      <figure>
-        <h2>${title}</h2>
-        <p class="nothing">${wide}</p>
-      </figure>
-    `;
-  }
+export function figureBlock({ title, wide, narrow, caption, ...block }: FigureBlock): Html {
   const swatches = block.legend === undefined ? html`` : legend(block.legend);
-  const drawing = narrow === undefined ? wide : html`
-    <div class="wide">${wide}</div>
-    <div class="narrow">${narrow}</div>
+  return html`<figure><h2>${title}</h2>${swatches}<div class="wide">${wide}</div><div class="narrow">${narrow}</div><figcaption>${caption}</figcaption></figure>`;
+}
+
+/** A figure without a drawing, and why it has none. */
+export function emptyFigure(title: string, reason: string): Html {
+  return html`
+    <figure>
+      <h2>${title}</h2>
+      <p class="nothing">${reason}</p>
+    </figure>
   `;
-  return html`<figure><h2>${title}</h2>${swatches}${drawing}<figcaption>${caption}</figcaption></figure>`;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   algorithmColor,
   algorithmFacets,
   coresOfRuns,
+  emptyFigure,
   envelope,
   figureBlock,
   secondsPerPoint,
@@ -29,7 +30,7 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
   const usage = coresOfRuns(runs, { series: (run) => run.sumUsage });
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
-    return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
+    return emptyFigure(title, "The runs recorded no steps to draw.");
   }
   const capacity = runs.map((run, algorithm) => ({ algorithm, cores: run.capacity / 1000 }));
   const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
@@ -83,7 +84,7 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
   const demands = coresOfRuns(runs, { series: (run) => sumOf(run.pods), points: POINTS });
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
-    return figureBlock({ title, wide: "No series of these algorithms were kept.", caption: "" });
+    return emptyFigure(title, "No series of these algorithms were kept.");
   }
   const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
     .reduce((most, value) => Math.max(most, value), 0);
@@ -143,10 +144,10 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
   const highest = Math.max(0, ...points.map((point) => point.max).filter(Number.isFinite));
   const first = runs[0];
   if (first === undefined || points.length === 0) {
-    return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
+    return emptyFigure(title, "The runs recorded no steps to draw.");
   }
   if (highest === 0) {
-    return figureBlock({ title, wide: "No pod was throttled under any algorithm.", caption: "" });
+    return emptyFigure(title, "No pod was throttled under any algorithm.");
   }
   const facets = algorithmFacets({
     runs,
