@@ -68,7 +68,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
     throw refuse("there is no load in it, expected a value above 0: export a stretch with some");
   }
   const peakCores = quantile(demand, 1);
-  const { request, originalLimit } = ownValues({ meanCores, peakCores }, options);
+  const { request, originalLimit } = requestAndLimit({ meanCores, peakCores }, options);
   const { burstFactor, leastCeiling } = DEFAULT_MARKET_CONFIG;
   const ceilingCores = Math.max(originalLimit * burstFactor, leastCeiling) / 1000;
   // A user's original limit may be far below the demand; the node has room for what is asked for
@@ -94,7 +94,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
 }
 
 /** Request and limit, millicores: the user's, or what follows from the other and from the demand. */
-function ownValues(
+function requestAndLimit(
   { meanCores, peakCores }: { readonly meanCores: number; readonly peakCores: number },
   { request, originalLimit }: TraceSceneOptions,
 ): { readonly request: number; readonly originalLimit: number } {

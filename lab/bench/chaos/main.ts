@@ -17,7 +17,7 @@ import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts
 import { checkRest, checkRestored, type EndParts, whenRecovered } from "./end_checks.ts";
 import { type Act, drawPlan, type Kill, TARGETS } from "./plan.ts";
 import { createKeeper, type Keeper, programIn } from "./programs.ts";
-import { type DoneKill, endFaults, otherWriters, ownEnds } from "./promises.ts";
+import { type DoneKill, endFaults, endsWithoutKill, otherWriters } from "./promises.ts";
 import { openScene } from "./scene.ts";
 import { Watch } from "./watch.ts";
 
@@ -153,7 +153,7 @@ try {
     "resizes checked": resizes.length,
     "terms of leaders": terms.length,
     "programs that ended by themselves while the API server was away":
-      ownEnds(watch.ends, done).length,
+      endsWithoutKill(watch.ends, done).length,
     "ms until the product was back": Math.round(recoveredMs),
     "ms until limits were at rest after that": Math.round(restMs),
     "ms until limits were restored after the opt-out": Math.round(restoredMs),

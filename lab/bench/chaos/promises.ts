@@ -125,7 +125,7 @@ const END_LAG_MS = 2500;
 const AFTERMATH_MS = 60_000;
 
 /** The ends that no kill of the program itself caused. */
-export function ownEnds(
+export function endsWithoutKill(
   ends: readonly ProgramEnd[],
   kills: readonly DoneKill[],
 ): readonly ProgramEnd[] {
@@ -144,14 +144,19 @@ export function endFaults(
   ends: readonly ProgramEnd[],
   kills: readonly DoneKill[],
 ): BrokenPromise[] {
-  return ownEnds(ends, kills).flatMap(({ pod, atMs, reason, exitCode }): BrokenPromise[] => {
-    const hasLostLease = pod.startsWith("mbcas-controller") && exitCode === 1 &&
-      kills.some(({ target, killedMs }) =>
-        (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
-        atMs - killedMs < AFTERMATH_MS
-      );
-    if (hasLostLease) return [];
-    const at = new Date(atMs).toISOString();
-    return [{ promise: "Restart", message: `${pod} ended at ${at}: ${reason}, code ${exitCode}` }];
-  });
+  return endsWithoutKill(ends, kills).flatMap(
+    ({ pod, atMs, reason, exitCode }): BrokenPromise[] => {
+      const hasLostLease = pod.startsWith("mbcas-controller") && exitCode === 1 &&
+        kills.some(({ target, killedMs }) =>
+          (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
+          atMs - killedMs < AFTERMATH_MS
+        );
+      if (hasLostLease) return [];
+      const at = new Date(atMs).toISOString();
+      return [{
+        promise: "Restart",
+        message: `${pod} ended at ${at}: ${reason}, code ${exitCode}`,
+      }];
+    },
+  );
 }

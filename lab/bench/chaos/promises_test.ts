@@ -8,10 +8,10 @@ import {
   type Baseline,
   type DoneKill,
   endFaults,
+  endsWithoutKill,
   limitFaults,
   notCarried,
   otherWriters,
-  ownEnds,
   type PodChange,
 } from "./promises.ts";
 import { drawPlan, type Kill, type Step, TARGETS } from "./plan.ts";
@@ -105,7 +105,7 @@ pure("endFaults() finds ends without a cause, and passes kills and a lost Lease"
   const end = { pod: "mbcas-agent-1", atMs: 10_000, reason: "Error", exitCode: 137 };
   const lostLease = { ...end, pod: "mbcas-controller-1", atMs: 35_000, exitCode: 1 };
   assert.deepEqual(endFaults([end, lostLease], kills), []);
-  assert.deepEqual(ownEnds([end, lostLease], kills), [lostLease]);
+  assert.deepEqual(endsWithoutKill([end, lostLease], kills), [lostLease]);
   const faulty = [
     { ...lostLease, pod: "mbcas-agent-1" },
     { ...lostLease, atMs: 90_000 },
