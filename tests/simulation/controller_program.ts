@@ -27,11 +27,7 @@ import {
   type SimulatedClient,
 } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
-import {
-  DEFAULT_SETTINGS,
-  keptCheckpoints,
-  notedVPAs,
-} from "../fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints, notedVPAs } from "../fixtures/rightsizing/recorded_ports.ts";
 import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -206,7 +202,8 @@ export function simulatedRightsizing(
     resizer: api.podResizer("optipod"),
     usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
-  return { api: ports, settings: () => DEFAULT_SETTINGS };
+  const settings = CONTROLLER_SETTINGS.parse({});
+  return { api: ports, settings: () => settings };
 }
 
 /** It runs until it is disposed of. */

@@ -165,9 +165,11 @@ export function createUsageCache(
       const key = keyOf(question);
       const known = entries.get(key);
       if (known !== undefined && isFresh(known, lifeMs)) return await known.answer;
-      // Answers are large: none stays that can't be used.
+      entries.delete(key);
+      // Answers are large: the oldest, which come first, go once they can't be used.
       for (const [old, entry] of entries) {
-        if (!isFresh(entry, LONGEST_LIFE_MS)) entries.delete(old);
+        if (isFresh(entry, LONGEST_LIFE_MS)) break;
+        entries.delete(old);
       }
       const entry: Entry = { answer: source.usage(question, signal) };
       entries.set(key, entry);

@@ -23,6 +23,7 @@ import {
   BENCH_NODE,
   createPods,
   forAll,
+  INSTALLATION,
   type MeasuredController,
   podName,
   removeNode,
@@ -65,7 +66,7 @@ const namespace = scratch.name;
 const bench = { api, namespace, count };
 const agent = createNodeLink(connection, {
   nodeName: BENCH_NODE,
-  namespace,
+  namespace: INSTALLATION,
   clock: systemClock,
   durationSeconds: 120,
 });

@@ -28,6 +28,9 @@ import { podPath, type RealNode } from "../../../tests/cluster/scene/real_node.t
 export const BENCH_NODE = "bench-controller-node";
 const NODE = `/api/v1/nodes/${BENCH_NODE}`;
 
+/** The namespace of the controller's installation; the market leaves its pods alone. */
+export const INSTALLATION = "default";
+
 /** The original limit of each pod, millicores. */
 const ORIGINAL_LIMIT = 200;
 /** Requests at the same time. */
@@ -147,17 +150,16 @@ export interface MeasuredController {
 export function startController(
   { api: { connection }, namespace }: BenchPods,
 ): MeasuredController {
-  const sources = sourcesOf(namespace);
   let writes = 0;
   const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    ...sources,
+    ...SOURCES,
     file: settingsFile(true),
   });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const log = silentLog;
   const clock = systemClock;
   const random = { next: () => Math.random() };
-  const settings = createLiveSettings({ settings: effective, sources }, log);
+  const settings = createLiveSettings({ settings: effective, sources: SOURCES }, log);
   const identity = "bench";
   const resizes: string[] = [];
   const counted = watched(connection, { onWrite: () => writes++, resizes });
@@ -218,17 +220,15 @@ export function startController(
   };
 }
 
-function sourcesOf(namespace: string): { readonly flags: ReadonlyMap<string, string> } {
-  return {
-    flags: new Map([
-      ["--config-map", ""],
-      ["--management-policy", "OptIn"],
-      ["--max-resizes-per-second", "10000"],
-      ["--max-new-allocations-per-second", "10000"],
-      ["--namespace", namespace],
-    ]),
-  };
-}
+const SOURCES = {
+  flags: new Map([
+    ["--config-map", ""],
+    ["--management-policy", "OptIn"],
+    ["--max-resizes-per-second", "10000"],
+    ["--max-new-allocations-per-second", "10000"],
+    ["--namespace", INSTALLATION],
+  ]),
+};
 
 /** Waits in short steps, so that the wait adds little to what is timed. */
 export async function untilTrue(what: string, condition: () => boolean): Promise<void> {
