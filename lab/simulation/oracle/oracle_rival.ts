@@ -10,7 +10,13 @@
 import { type LimitBounds, roundShares } from "../../../shared/market/rounding.ts";
 import { mean } from "../statistics.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
-import { PERIOD_MS, periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import {
+  PERIOD_MS,
+  periodGrid,
+  readRequestLog,
+  type RequestLog,
+  type ServerSpec,
+} from "./play_log.ts";
 import { type Bid, clearMarket } from "../../../shared/market/solver.ts";
 import type { PlannedLimit } from "../play_scene.ts";
 import { GRID } from "../../../shared/quantity.ts";
@@ -26,7 +32,6 @@ import {
   levelTable,
   longestSegment,
 } from "./level_table.ts";
-import type { ServerSpec } from "./play_log.ts";
 
 /** A pod that the oracle sees through. Bounds in millicores. */
 export interface OraclePod extends LimitBounds {
@@ -46,7 +51,6 @@ export interface OracleOptions {
   readonly durationMs: number;
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
-  /** CPUs of the node. */
   readonly cores: number;
   /** CPU that limits may share, millicores. */
   readonly capacity: number;
@@ -95,11 +99,8 @@ export function oracleLimits(
   return shareShortNode(needy, capacity).map((values) => limitsOf(values, STEP_MS));
 }
 
-/** A pod on the node. Millicores; the weight has no unit. */
-export interface NeedyPod {
-  readonly floor: number;
-  readonly ceiling: number;
-  readonly weight: number;
+/** A pod on the node. Millicores. */
+export interface NeedyPod extends Pick<OraclePod, "floor" | "ceiling" | "weight"> {
   /** Limit it needs in each step, so that no request is late. */
   readonly need: Float64Array;
   /** Work that comes in each step. */
