@@ -175,10 +175,10 @@ async function lead(
     parts.placement?.lead(term),
     parts.webhook?.(mutatorsOf(parts, copies), term),
   ]).then(() => {});
-  const late = () => log.warn("Requests are still under way at the end", { graceMs });
+  const onTimeout = () => log.warn("Requests are still under way at the end", { graceMs });
   try {
     await Promise.race([work, aborted(term)]);
-    await within(() => work, { clock, ms: graceMs, late });
+    await within(() => work, { clock, ms: graceMs, onTimeout });
   } finally {
     metrics.leads(false);
     unsubscribe();

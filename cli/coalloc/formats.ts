@@ -12,13 +12,13 @@ import type { NamespaceChoice } from "./ports.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
 /**
- * A parser for commander of a span within bounds, ms; a bare number counts seconds. `remedy` is another one
- * than giving a duration.
+ * A parser for commander of a duration within bounds, ms; a bare number counts seconds. `remedy` follows
+ * the expected durations in the error.
  */
 export function durationParser(
   { remedy, ...bounds }: {
-    readonly leastMs: number;
-    readonly mostMs: number;
+    readonly minMs: number;
+    readonly maxMs: number;
     readonly remedy?: string;
   },
 ): (text: string) => number {

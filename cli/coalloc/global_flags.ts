@@ -70,13 +70,13 @@ export function selectorOption(what: "pods" | "workloads"): Option {
 export function watchOption(operands: string): Option {
   const remedy = `put ${operands} before -w, or write --watch=2s`;
   return new Option("-w, --watch [interval]", "again and again, for instance every 1s")
-    .argParser(durationParser({ leastMs: 200, mostMs: 3_600_000, remedy })).preset("2s");
+    .argParser(durationParser({ minMs: 200, maxMs: 3_600_000, remedy })).preset("2s");
 }
 
 /** `--timeout`, and what is waited for. */
 export function timeoutOption(what: string, seconds: number): Option {
   return new Option("--timeout <duration>", `how long to wait for ${what}`)
-    .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 }))
+    .argParser(durationParser({ minMs: 1000, maxMs: 3_600_000 }))
     .default(1000 * seconds, `${seconds}s`);
 }
 

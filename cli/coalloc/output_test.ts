@@ -177,7 +177,7 @@ pure("memoryText() is at most half a percent off, and short", () => {
 });
 
 pure("durationParser() reads units, takes a bare number for seconds and names the bounds", () => {
-  const parse = durationParser({ leastMs: 500, mostMs: 60_000 });
+  const parse = durationParser({ minMs: 500, maxMs: 60_000 });
   assert.equal(parse("2"), 2000);
   assert.equal(parse("1.5s"), 1500);
   assert.equal(parse("500ms"), 500);
@@ -186,7 +186,7 @@ pure("durationParser() reads units, takes a bare number for seconds and names th
     assert.throws(() => parse(text), InvalidArgumentError, text);
   }
   assert.throws(() => parse("web-1"), /from 500ms to 1m/);
-  const advised = durationParser({ leastMs: 500, mostMs: 60_000, remedy: "write --watch=2s" });
+  const advised = durationParser({ minMs: 500, maxMs: 60_000, remedy: "write --watch=2s" });
   assert.throws(() => advised("web-1"), /^InvalidArgumentError: Give .*; write --watch=2s$/);
 });
 

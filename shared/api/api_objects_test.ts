@@ -271,7 +271,7 @@ pure(
       [{ updated: 0 }, true],
       [{ updated: 2 }, true],
       [{ total: 4 }, true],
-      [{ updated: 1, total: 4, stands: true }, false],
+      [{ updated: 1, total: 4, halted: true }, false],
     ];
     for (const [change, rolls] of rows) assert.equal(isRollingOut({ ...DONE, ...change }), rolls);
   },

@@ -14,7 +14,7 @@ export interface OwnedField extends FieldOwner {
   readonly field: ResourceField;
 }
 
-/** Where an object has the spec of its pods. */
+/** Path of the pod spec in an object's FieldsV1, for instance `["f:spec"]`. */
 export type PodSpecPath = readonly string[];
 
 const POD: PodSpecPath = ["f:spec"];
@@ -26,9 +26,9 @@ const FIELDS = (["requests.cpu", "requests.memory", "limits.cpu", "limits.memory
   }));
 
 /**
- * The owners in an object's `metadata.managedFields`: entries of no known shape are passed over, a manager
- * without a name is empty, and a time that is none is NaN. Several own a value together when one has
- * applied a value that another had set already; the manager that changes it then owns it alone.
+ * The owners in an object's `metadata.managedFields`. Entries of unknown shape are left out, a missing
+ * name is empty, and an unreadable time is NaN. A value has several owners after a manager has applied the
+ * value that another one had set; the manager that changes it becomes the only one.
  * Source: Kubernetes documentation, "Server-Side Apply", and the set encoding of FieldsV1 in
  * structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
  */
@@ -75,10 +75,10 @@ function itemName(key: string): string | undefined {
  * limit is left out.
  */
 export function limitManagersOf(managedFields: unknown): ReadonlyMap<string, readonly string[]> {
-  const ofLimits = [...resourceOwners(managedFields, POD)]
+  const limitOwners = [...resourceOwners(managedFields, POD)]
     .filter(({ field }) => field === "limits.cpu");
   return new Map(
-    Array.from(Map.groupBy(ofLimits, ({ container }) => container), ([container, owners]) => [
+    Array.from(Map.groupBy(limitOwners, ({ container }) => container), ([container, owners]) => [
       container,
       [...new Set(owners.map(({ manager }) => manager))].sort(),
     ]),

@@ -19,7 +19,7 @@ import { policyStatusSchema } from "./policy_status.ts";
 /** API group and version of policies and reports. */
 export const OPTIPOD_GROUP_VERSION = "optipod.io/v1alpha1";
 
-/** Namespaces that a list names at most; the server bounds the cost of rules by it. */
+/** Most namespaces of a list; the server bounds the cost of rules by it. */
 const MOST_NAMESPACES = 1000;
 
 const namespace = ruled(z.string().max(63), {
@@ -175,7 +175,7 @@ export const policySpecSchema = z.object({
     memory: memoryBounds,
   }).describe("Within which a recommendation is kept."),
   updateStrategy,
-  reconciliationInterval: durationField("How often the policy is evaluated.", { leastMs: 10_000 })
+  reconciliationInterval: durationField("How often the policy is evaluated.", { minMs: 10_000 })
     .default("5m"),
 }).describe("Which workloads, what is recommended for them, and how it is applied.");
 

@@ -1,6 +1,5 @@
 /**
- * The owner of background promises. A loop that is not awaited would fail silently, or leave
- * the program half alive; here the first failure stops all the others and surfaces.
+ * The owner of a program's loops: the first failure of one stops all others and is thrown.
  *
  * @module
  */
@@ -69,7 +68,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     async done() {
       const ended = allEnded();
       await Promise.race([ended, aborted(abort.signal)]);
-      await within(() => ended, { clock, ms: graceMs, late: () => {} });
+      await within(() => ended, { clock, ms: graceMs, onTimeout: () => {} });
       if (failure !== undefined) throw failure;
       if (loops.size > 0) {
         const names = [...loops].map((loop) => loop.name).join(", ");

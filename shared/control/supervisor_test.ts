@@ -251,7 +251,7 @@ pure("within() ends its wait with the work, whether that succeeds or fails", asy
     waits.push(signal);
     return new Promise<void>(() => {});
   };
-  const limit = { clock: { sleep }, ms: 1000, late: () => "late" };
+  const limit = { clock: { sleep }, ms: 1000, onTimeout: () => "late" };
   assert.equal(await within(() => Promise.resolve("done"), limit), "done");
   await assert.rejects(within(() => Promise.reject(new TypeError("broken")), limit), TypeError);
   assert.deepEqual(waits.map((wait) => wait.aborted), [true, true]);
@@ -263,7 +263,7 @@ pure("within() aborts late work, and ignores its failure", async () => {
     await aborted(signal);
     throw new TypeError("too late");
   };
-  const result = within(work, { clock, ms: 1000, late: () => "late" });
+  const result = within(work, { clock, ms: 1000, onTimeout: () => "late" });
   await clock.runUntil(1000);
   assert.equal(await result, "late");
 });

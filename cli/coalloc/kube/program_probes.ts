@@ -71,7 +71,7 @@ const PORTS: Readonly<Record<ProgramName, number>> = {
 /** A pod or kubelet answers within milliseconds; one that is gone must not hold up the others. */
 const TIMEOUT_MS = 5000;
 /** Where none of 500 nodes answers, that takes a minute and a half. */
-export const NODES_AT_ONCE = { atOnce: 32 };
+export const NODES_AT_ONCE = { concurrency: 32 };
 
 /** Values by series in the text of `/metrics`. */
 export function seriesIn(text: string): ReadonlyMap<string, number> {

@@ -186,7 +186,7 @@ export async function readHistory(
     const answer = await answerTo(question, { request, value, covered: covered[question.source] });
     onProgress(++done, QUESTIONS.length);
     return answer;
-  }, { atOnce: QUERIES_AT_ONCE });
+  }, { concurrency: QUERIES_AT_ONCE });
   const all = [
     coverageFigure(covered.Prometheus.now, request),
     ...answered.flat(),

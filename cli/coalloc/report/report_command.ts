@@ -48,7 +48,7 @@ export function reportArguments(): Command {
     )
     .addOption(
       new Option("--since <duration>", "the period until now").argParser(
-        durationParser({ leastMs: 3_600_000, mostMs: 90 * 86_400_000 }),
+        durationParser({ minMs: 3_600_000, maxMs: 90 * 86_400_000 }),
       ).default(7 * 86_400_000, "7d"),
     )
     .option("--prometheus <url>", "for instance http://127.0.0.1:9090, by a port-forward", urlOf)

@@ -71,7 +71,7 @@ export function simulateArguments(): Command {
     .option(
       "--scale-p95 <cores>",
       "scale the load so that its 95th percentile is this",
-      numberWithin({ least: 0.01, most: MOST_CORES }),
+      numberWithin({ min: 0.01, max: MOST_CORES }),
     )
     .option(
       "--request <cpu>",
@@ -86,24 +86,24 @@ export function simulateArguments(): Command {
     .option(
       "--cost-ms <ms>",
       "mean CPU time of one request",
-      numberWithin({ least: LEAST_COST_MS, most: MOST_COST_MS }),
+      numberWithin({ min: LEAST_COST_MS, max: MOST_COST_MS }),
       DEFAULT_COST_MS,
     )
     .option(
       "--slo-ms <ms>",
       "P99 that must be kept (default: 100 ms above that of no limit)",
-      numberWithin({ least: 1, most: MOST_SLO_MS }),
+      numberWithin({ min: 1, max: MOST_SLO_MS }),
     )
     .option(
       "--seeds <count>",
       "how often chance is drawn anew",
-      numberWithin({ least: 1, most: MOST_SEEDS, whole: true }),
+      numberWithin({ min: 1, max: MOST_SEEDS, whole: true }),
       DEFAULT_SEEDS,
     )
     .option(
       "--minutes <count>",
       "of a longer history, the busiest so many",
-      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
+      numberWithin({ min: 1, max: MOST_MINUTES, whole: true }),
       DEFAULT_MINUTES,
     )
     .option("--json", "one JSON object, as -o json")
