@@ -22,7 +22,7 @@ import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
 import type { NodeLoopOptions } from "./loop.ts";
 
-/** Paths are put together with a slash; the root itself keeps its own. */
+/** A path without slashes at its end, but for the root. */
 const directoryKind: Kind<string> = kindOf(
   "a directory",
   (text) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
@@ -188,12 +188,12 @@ export const OTHER_SECTIONS: readonly string[] = [
   ...OPTIPOD_KEYS,
 ];
 
-/** The options of the loop that users can set: all but its observers and a constant. */
+/** The options of the loop that users can set. */
 export type LoopSettings = Required<
   Omit<NodeLoopOptions, "needUpTo" | "observe" | "alive" | "sampled">
 >;
 
-/** The settings of the loop. */
+/** Options of the loop by the settings. */
 export function loopSettings(settings: AgentSettings): LoopSettings {
   return {
     pace: paceOptions(settings),
@@ -207,10 +207,8 @@ export function loopSettings(settings: AgentSettings): LoopSettings {
   };
 }
 
-/** The settings of pacing. */
-export function paceOptions(
-  settings: AgentSettings,
-): PaceOptions {
+/** Options of pacing by the settings. */
+export function paceOptions(settings: AgentSettings): PaceOptions {
   return {
     ...DEFAULT_PACE,
     warmUpMs: settings.warmUp,
