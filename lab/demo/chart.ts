@@ -147,7 +147,7 @@ function cellsOf(runs: readonly RunRecord[]): Cell[][] {
   return SCORE_MEASURES.map((measure) =>
     runs.map((run) => {
       const text = measure.text(run);
-      return isBest(measure, run, { runs }) ? { text, how: "green" } : { text };
+      return isBest(measure, run, { runs }) ? { text, tone: "green" } : { text };
     })
   );
 }

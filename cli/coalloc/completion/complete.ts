@@ -1,5 +1,5 @@
 /**
- * Completion of the last argument. Pure but for the names that it reads.
+ * Completion of the last argument.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export interface CompletionInput extends Pick<CoallocWorld, "connect"> {
   readonly args: readonly string[];
 }
 
-/** The command, what is typed of it before the last argument, and the way to the cluster. */
+/** The command, its arguments before the last one, and the connection. */
 interface Typed extends Pick<CoallocWorld, "connect"> {
   readonly command: Command;
   readonly args: readonly string[];
@@ -55,10 +55,10 @@ export async function complete(
   const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
   if (command === undefined) return answer([], last);
-  // Flags may stand before the command, too.
-  const own = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
-  const typed = { command, args: own, connect };
-  const previous = flagOf(command, own.at(-1));
+  // Flags may be before the command, too.
+  const commandArgs = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
+  const typed = { command, args: commandArgs, connect };
+  const previous = flagOf(command, commandArgs.at(-1));
   if (previous?.required) return await valuesOf(previous, { last, typed });
   const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
   const assigned = flagOf(command, flagName);
@@ -101,7 +101,7 @@ async function argumentsOf(typed: Typed): Promise<readonly string[]> {
   return (await namesFor("pod", typed)).filter((pod) => !given.includes(pod));
 }
 
-/** Completion never complains: without a cluster there are no names. */
+/** The names; none without a cluster, as completion reports no errors. */
 async function namesFor(
   what: string,
   { command, args, connect }: Typed,
@@ -149,8 +149,8 @@ function plainArguments(command: Command, args: readonly string[]): string[] {
 }
 
 function flagsOf(command: Command): string[] {
-  const own = command.options.map(({ long, description }) => `${long}\t${description}`);
-  return [...own, "--help\tshow the help of this command"];
+  const flags = command.options.map(({ long, description }) => `${long}\t${description}`);
+  return [...flags, "--help\tshow the help of this command"];
 }
 
 function answer(candidates: readonly string[], last: string): string {

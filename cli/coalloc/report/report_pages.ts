@@ -8,8 +8,8 @@ import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_te
 import { type Column, markdownLines, markdownText, textTable } from "../output.ts";
 import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
 
-/** Workloads that the pages list one by one; JSON has all. */
-const MOST_WORKLOADS = 20;
+/** Most workloads that the pages list one by one; JSON has all. */
+const MAX_WORKLOADS = 20;
 
 // A difference that rounds to 0 has no sign.
 const SIGN = { signDisplay: "negative" } as const;
@@ -67,25 +67,26 @@ function figureTable(view: ReportView): PageTable {
 
 function savingTable({ workloads, currency }: ReportView): PageTable {
   const row = (title: string, ...all: readonly WorkloadSaving[]): readonly string[] => {
-    const sum = (of: (one: WorkloadSaving) => number): number =>
-      all.reduce((total, one) => total + of(one), 0);
+    const sum = (value: (one: WorkloadSaving) => number): number =>
+      all.reduce((total, one) => total + value(one), 0);
     return [
-      ...[title, TWO_DIGITS.format(sum(({ cores }) => cores))],
+      title,
+      TWO_DIGITS.format(sum(({ cores }) => cores)),
       TWO_DIGITS.format(sum(({ gib }) => gib)),
       ...(all[0]?.money === undefined
         ? []
         : [valueText({ value: sum(({ money = 0 }) => money), unit: "money" }, currency)]),
     ];
   };
-  const rest = workloads.slice(MOST_WORKLOADS);
+  const others = workloads.slice(MAX_WORKLOADS);
   return {
     heads: ["Workload", "Cores", "GiB", ...(workloads[0]?.money === undefined ? [] : ["Money"])],
     rows: [
-      ...workloads.slice(0, MOST_WORKLOADS).map((one) =>
+      ...workloads.slice(0, MAX_WORKLOADS).map((one) =>
         row(`${one.namespace}/${one.kind.toLowerCase()}/${one.name}`, one)
       ),
-      // The largest savings are first: costs are among the rest.
-      ...(rest.length === 0 ? [] : [row(`${rest.length} others`, ...rest)]),
+      // The largest savings are first, so that costs are among the others.
+      ...(others.length === 0 ? [] : [row(`${others.length} others`, ...others)]),
     ],
   };
 }
@@ -99,7 +100,7 @@ function titleOf({ from, to, place }: ReportView): string {
   return `CoAllocator in ${place}, ${minute(from)} to ${minute(to)} UTC`;
 }
 
-/** Titles that have the same sentence stand before it together. */
+/** Lines of titles and sentence; titles with the same sentence share a line. */
 function listOf(
   entries: readonly { readonly title: string; readonly sentence: string }[],
 ): readonly string[] {
@@ -108,7 +109,7 @@ function listOf(
   );
 }
 
-/** The lists below the tables, by their titles; empty ones are left out. */
+/** The non-empty lists below the tables, by title. */
 function lists(view: ReportView): readonly (readonly [string, readonly string[]])[] {
   const { figures, missing, to, comparedTo } = view;
   const sameDays = (Date.parse(to) - Date.parse(comparedTo)) % WEEK_MS === 0;

@@ -1,5 +1,5 @@
 /**
- * A replay as text for people, with its finding. Pure.
+ * A replay as text, with its finding. Pure.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export interface Story {
   readonly request: SimulateRequest;
 }
 
-/** How it is shown. */
+/** Style of the text. */
 export interface SimulateStyle extends TerminalStyle {
   /** More columns. @default {false} */
   readonly wide?: boolean;
@@ -44,28 +44,28 @@ export interface ReplayMeasure {
   readonly text: (outcome: AlgorithmOutcome) => string;
   /** In wide tables only. */
   readonly wide?: true;
-  /** Left out first where lines are too long: the highest goes first. */
-  readonly luxury?: number;
+  /** See {@linkcode RowColumn}. */
+  readonly dropPriority?: number;
 }
 
 /** The measures, in order. */
 export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
   { head: "SLO", text: ({ sloHeld }) => sloHeld ? "held" : "missed" },
   { head: "cores", text: ({ median }) => formatFigure(median.coresAllocated) },
-  { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), luxury: 4 },
+  { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), dropPriority: 4 },
   { head: "P99 ms", text: ({ median }) => formatFigure(median.p99Ms) },
-  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), luxury: 1 },
+  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), dropPriority: 1 },
   { head: "throttled ms/s", text: ({ median }) => formatFigure(median.throttledMsPerS) },
   {
     head: "changes/min",
     text: ({ median }) => formatFigure(median.changesPerPodMinute),
-    luxury: 2,
+    dropPriority: 2,
   },
-  { head: "reaction ms", text: reactionText, luxury: 3 },
+  { head: "reaction ms", text: reactionText, dropPriority: 3 },
   { head: "slack %", text: ({ median: { slack = NaN } }) => formatFigure(100 * slack), wide: true },
 ];
 
-/** The whole text: what was replayed, the table, and what it comes to. */
+/** The whole text: the input, the table and the verdict. */
 export function simulateText(story: Story, style: SimulateStyle = {}): string {
   const { replay } = story;
   return [
@@ -110,9 +110,9 @@ export function storySentences({ history, replay, request }: Story): string[] {
 
 /** Reasons to doubt the figures. */
 export function notes({ history: { format, trace }, request: { originalLimit } }: Story): string[] {
-  const most = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
-  const touched = originalLimit !== undefined && most > TOUCHES * originalLimit &&
-    most <= originalLimit;
+  const p99 = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
+  const touched = originalLimit !== undefined && p99 > TOUCHES * originalLimit &&
+    p99 <= originalLimit;
   return [
     format === "arrivals"
       ? "Requests come when they were recorded; what each costs in CPU is drawn."
@@ -126,7 +126,7 @@ export function notes({ history: { format, trace }, request: { originalLimit } }
   ];
 }
 
-/** Usage this near to the limit was probably throttled by it. */
+/** Usage above this share of the limit was probably throttled. */
 const TOUCHES = 0.9;
 
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {
@@ -149,15 +149,15 @@ function table(outcomes: readonly AlgorithmOutcome[], style: SimulateStyle): str
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {
   const text = algorithmLabel(outcome);
-  return isSameEntry(outcome, COALLOCATOR) ? { text, how: "bold" } : { text };
+  return isSameEntry(outcome, COALLOCATOR) ? { text, tone: "bold" } : { text };
 }
 
 function cellOf(outcome: AlgorithmOutcome, { head, text }: ReplayMeasure): Cell {
   if (head !== "SLO") return { text: text(outcome) };
-  return { text: text(outcome), how: outcome.sloHeld ? "green" : "red" };
+  return { text: text(outcome), tone: outcome.sloHeld ? "green" : "red" };
 }
 
-/** Costs count as the same within this share. */
+/** Costs that differ by up to this share count as the same. */
 const SAME_COST = 0.01;
 
 /**
@@ -213,7 +213,7 @@ function latencyOf(
     : `with P99 at ${mine} ms instead of ${theirs} ms; neither holds ${slo}.`;
 }
 
-/** The cheapest of those that are not CoAllocator, and whether it is cheaper. */
+/** A sentence about the cheapest algorithm other than CoAllocator. */
 function bestOther(
   outcomes: readonly AlgorithmOutcome[],
   { ours, own }: { readonly ours: AlgorithmOutcome; readonly own: AlgorithmOutcome },
