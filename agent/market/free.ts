@@ -58,11 +58,11 @@ export function availableCPU(
   node: NodeCPU | undefined,
 ): { readonly last400ms: number; readonly last1s: number; readonly lasting: number } {
   if (node === undefined) return { last400ms: usage400ms, last1s: usage, lasting: usage };
-  const { shared, idle, idle400ms, others } = node;
+  const { shared, idle, idle400ms, unmanagedUsage } = node;
   return {
     last400ms: Math.min(shared, idle400ms + usage400ms),
     last1s: Math.min(shared, idle + usage),
-    lasting: Math.max(0, shared - others),
+    lasting: Math.max(0, shared - unmanagedUsage),
   };
 }
 

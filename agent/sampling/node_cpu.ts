@@ -7,12 +7,12 @@ import { type NodeCPU, SHORTEST_INTERVAL_MS } from "../../shared/cgroup/sample.t
 import { createUsageWindow } from "../../shared/cgroup/usage_window.ts";
 import { fadingMean } from "../../shared/fading_mean.ts";
 
-/** Time constant of `idle`, ms: as of the usage that decides whether CPU is scarce. */
+/** Time constant of `idle`, ms: the same as of the usage that decides whether CPU is scarce. */
 const MEAN_MS = 1000;
-/** Time constant of `idle400ms`: as of the usage that decides whether a container waits on a full node. */
+/** Time constant of `idle400ms`: the same as of the usage that tells whether a container waits. */
 const SHORT_MEAN_MS = 400;
-/** Time constant of `others`, ms: pods and node are read at different moments, too uncertain for 1 s. */
-const OTHERS_MS = 5000;
+/** Time constant of unmanaged usage, ms. Pods and node are read at different moments: 1 s would be too noisy. */
+const UNMANAGED_MS = 5000;
 
 /** A reading of the node. CPU in millicores. */
 export interface NodeReading {
@@ -37,8 +37,8 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
   /** May be below 0 for a moment: pods and node are not read at the same time. */
   let idle: number | undefined;
   let idle400ms: number | undefined;
-  let others: number | undefined;
-  let othersMs = 0;
+  let unmanaged: number | undefined;
+  let unmanagedMs = 0;
   const window = createUsageWindow();
   return ({ at, usedMs, cores, managed, yielding }) => {
     if (usedMs === undefined) {
@@ -57,16 +57,19 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
       const unused = Math.max(-shared, shared - used + yielding);
       idle = fadingMean(idle, unused, { intervalMs, constantMs: MEAN_MS });
       idle400ms = fadingMean(idle400ms, unused, { intervalMs, constantMs: SHORT_MEAN_MS });
-      others = fadingMean(others, used - managed - yielding, { intervalMs, constantMs: OTHERS_MS });
-      othersMs += Math.max(0, others) * intervalMs / 1000;
+      unmanaged = fadingMean(unmanaged, used - managed - yielding, {
+        intervalMs,
+        constantMs: UNMANAGED_MS,
+      });
+      unmanagedMs += Math.max(0, unmanaged) * intervalMs / 1000;
     }
-    window.add(at, othersMs);
+    window.add(at, unmanagedMs);
     if (idle === undefined || idle400ms === undefined) return undefined;
     return {
       shared,
       idle: Math.max(0, idle),
       idle400ms: Math.max(0, idle400ms),
-      others: window.percentile(),
+      unmanagedUsage: window.percentile(),
     };
   };
 }

@@ -77,16 +77,16 @@ const IS_DURATION: FieldRule<string> = patternRule(
 );
 
 /** 273 years: as much as both CEL and {@linkcode parseGoDuration} can count. */
-const MOST_MS = 8_640_000_000_000;
+const MAX_DURATION_MS = 8_640_000_000_000;
 
 /** The other rules hold for a text that is no duration: {@linkcode IS_DURATION} refuses it. */
 const UNLESS_DURATION = `!self.matches(r'${GO_DURATION_PATTERN}') || `;
 
 const IS_COUNTABLE: FieldRule<string> = {
   // A part beyond 292 years is an error of the rule, and refused as well.
-  rule: `${UNLESS_DURATION}${MILLISECONDS} <= ${MOST_MS}`,
+  rule: `${UNLESS_DURATION}${MILLISECONDS} <= ${MAX_DURATION_MS}`,
   message: "must be at most 100000d",
-  holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) <= MOST_MS,
+  holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) <= MAX_DURATION_MS,
 };
 
 const IS_ABOVE_ZERO: FieldRule<string> = {

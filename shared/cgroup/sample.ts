@@ -98,7 +98,7 @@ export interface NodeCPU {
   /** As `idle`, with a time constant of 0.4 s. */
   readonly idle400ms: number;
   /** Usage by processes outside of the market that do not give way: P95 over 5 minutes. */
-  readonly others: number;
+  readonly unmanagedUsage: number;
 }
 
 /** A sample of a whole node. */

@@ -21,7 +21,7 @@ const DEFAULT = ":0";
 type NameSource = (cluster: Cluster, namespace: string) => Promise<readonly string[]>;
 
 /** Names by the flag or argument that they are for. */
-const NAMES: Readonly<Record<string, NameSource>> = {
+const NAME_SOURCES: Readonly<Record<string, NameSource>> = {
   namespace: async ({ reader }) => (await reader.pods()).map(({ metadata }) => metadata.namespace),
   node: async ({ reader }) => (await reader.pods()).flatMap(({ nodeName }) => nodeName || []),
   policy: async (cluster, namespace) =>
@@ -103,7 +103,7 @@ async function argumentsOf(typed: Typed): Promise<readonly string[]> {
 
 /** The names; none without a cluster, as completion reports no errors. */
 async function namesFor(
-  what: string,
+  source: string,
   { command, args, connect }: Typed,
 ): Promise<readonly string[]> {
   const given = (flag: string): string | undefined => {
@@ -114,7 +114,7 @@ async function namesFor(
     if (arg === undefined) return undefined;
     return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : args[index + 1];
   };
-  const read = NAMES[what];
+  const read = NAME_SOURCES[source];
   if (read === undefined) return [];
   try {
     const [kubeconfig, context] = [given("--kubeconfig"), given("--context")];
