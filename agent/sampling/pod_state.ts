@@ -51,7 +51,7 @@ export interface PodState {
   readonly uid: string;
   /** The path of its cgroup; undefined when only orphaned containers were found. */
   readonly directory: string | undefined;
-  /** Its cgroup; absent as `directory`. */
+  /** Absent where `directory` is undefined. */
   readonly cgroup?: CgroupState;
   readonly containers: Map<string, ContainerCgroupState>;
   /** Ids of containers that are gone, newest last. */

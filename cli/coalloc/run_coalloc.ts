@@ -29,7 +29,6 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
   try {
     return await answer(args, printableWorld(world));
   } catch (error) {
-    // As a program that SIGPIPE has ended.
     if (error instanceof Deno.errors.BrokenPipe) return NO_READER;
     throw error;
   }

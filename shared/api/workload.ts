@@ -28,9 +28,9 @@ export interface Workload extends ApiObject {
     readonly namespace: string;
     readonly uid: string;
     readonly resourceVersion: string;
-    /** All of them, as selectors ask. @default {{}} */
+    /** All labels, since selectors may name any. @default {{}} */
     readonly labels?: Readonly<Record<string, string>>;
-    /** This product's alone: `mbcas.io/`, `optipod.io/` and `spotalis.io/`. */
+    /** Only this product's: `mbcas.io/`, `optipod.io/` and `spotalis.io/`. */
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;

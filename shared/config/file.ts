@@ -11,7 +11,7 @@ import { OPTIPOD_KEYS } from "./aliases.ts";
 
 /** A settings file as it was read. */
 export interface SettingsFile {
-  /** For messages. */
+  /** Named in faults. */
   readonly path: string;
   readonly text: string;
   /** Settings beside it, where it is one of several keys of a ConfigMap. */

@@ -108,7 +108,7 @@ export interface ExplanationInput {
   /** The view of the pod's node, where an agent answered. */
   readonly nodeView: NodeView | undefined;
   readonly problems: readonly string[];
-  /** Only this container. */
+  /** The only container to explain; undefined: all. */
   readonly container: string | undefined;
   /** Wall-clock time, ms. */
   readonly nowMs: number;

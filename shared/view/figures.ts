@@ -78,7 +78,7 @@ export function ageText(ms: number | undefined): string {
 const UNITS = ["", "Ki", "Mi", "Gi", "Ti", "Pi"] as const;
 
 /**
- * With three significant digits, in the largest unit in which it is at least 1: 88617123 is `84.5Mi`, 2^30
+ * Bytes with three significant digits, in the largest unit in which it is at least 1: 88617123 is `84.5Mi`, 2^30
  * is `1Gi`; `-` for what is not known.
  */
 export function memoryText(bytes: number | undefined): string {

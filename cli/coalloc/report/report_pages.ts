@@ -141,7 +141,7 @@ function columnsOf(heads: readonly string[]): readonly Column[] {
   }));
 }
 
-/** For a terminal. */
+/** The report for a terminal. */
 export function reportText(view: ReportView, style: TerminalStyle): string {
   const table = ({ heads, rows }: PageTable): string =>
     textTable({
@@ -157,7 +157,7 @@ export function reportText(view: ReportView, style: TerminalStyle): string {
     );
 }
 
-/** For a wiki or a chat. */
+/** The report for a wiki or a chat. */
 export function reportMarkdown(view: ReportView): string {
   const table = ({ heads, rows }: PageTable): readonly string[] =>
     markdownLines(columnsOf(heads), rows);
@@ -184,7 +184,7 @@ th, td { border-bottom: 1px solid #8884; padding: .4rem .8rem; text-align: left;
 td:nth-child(n + 2), th:nth-child(n + 2) { text-align: right; white-space: nowrap; }
 `;
 
-/** For a browser or a mail: one file without scripts, in light and dark. */
+/** The report for a browser or a mail: one file without scripts, in light and dark. */
 export async function reportPage(view: ReportView): Promise<string> {
   const table = ({ heads, rows }: PageTable) =>
     html`

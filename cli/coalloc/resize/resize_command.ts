@@ -17,7 +17,7 @@ import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../output.ts";
 import type { LimitRequest } from "./limit_request.ts";
 
-/** Not one of the product's, so that the value becomes the new original limit. */
+/** Not a field manager of the product's programs, so that the value becomes the new original limit. */
 const FIELD_MANAGER = "kubectl-coalloc";
 
 /** The arguments of `resize`. */

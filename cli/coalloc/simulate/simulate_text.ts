@@ -162,31 +162,31 @@ const SAME_COST = 0.01;
 
 /**
  * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other
- * algorithm that holds the SLO; CoAllocator with its defaults: their limits cost nothing while CPU is
- * free. Throws a RangeError when one of these was not played.
+ * algorithm that holds the SLO; CoAllocator with its defaults, whose limits cost nothing while CPU is
+ * free. Throws a RangeError when CoAllocator or the limit as it is was not played.
  */
 export function verdict(
   outcomes: readonly AlgorithmOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
-  const [shipped, ours, own] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
+  const [defaults, tight, asItIs] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
     outcomes.find((one) => isSameEntry(one, entry))
   );
-  if (shipped === undefined || ours === undefined || own === undefined) {
+  if (defaults === undefined || tight === undefined || asItIs === undefined) {
     throw new RangeError("Cannot compare: coallocator and the limit as it is were not both played");
   }
   const slo = `the SLO of ${formatFigure(sloMs)} ms`;
   return [
-    `${costOf(ours, own)} ${latencyOf(ours, { own, slo })}`,
-    bestOther(outcomes, { ours, own }),
+    `${costOf(tight, asItIs)} ${latencyOf(tight, { asItIs, slo })}`,
+    bestOther(outcomes, { tight, asItIs }),
     `With its defaults CoAllocator leaves the limit at its ceiling while CPU is free: P99 ${
-      formatFigure(shipped.median.p99Ms)
+      formatFigure(defaults.median.p99Ms)
     } ms.`,
   ];
 }
 
-function costOf(ours: AlgorithmOutcome, own: AlgorithmOutcome): string {
-  const [mine, theirs] = [coresOf(ours), coresOf(own)];
+function costOf(tight: AlgorithmOutcome, asItIs: AlgorithmOutcome): string {
+  const [mine, theirs] = [coresOf(tight), coresOf(asItIs)];
   const subject = "CoAllocator with market.idleCPU: tight would have allocated";
   if (isSame(mine, theirs)) {
     return `${subject} ${formatFigure(mine)} cores, as many as your limit,`;
@@ -198,17 +198,17 @@ function costOf(ours: AlgorithmOutcome, own: AlgorithmOutcome): string {
 }
 
 function latencyOf(
-  ours: AlgorithmOutcome,
-  { own, slo }: { readonly own: AlgorithmOutcome; readonly slo: string },
+  tight: AlgorithmOutcome,
+  { asItIs, slo }: { readonly asItIs: AlgorithmOutcome; readonly slo: string },
 ): string {
-  const [mine, theirs] = [formatFigure(ours.median.p99Ms), formatFigure(own.median.p99Ms)];
-  if (ours.sloHeld && own.sloHeld) {
+  const [mine, theirs] = [formatFigure(tight.median.p99Ms), formatFigure(asItIs.median.p99Ms)];
+  if (tight.sloHeld && asItIs.sloHeld) {
     return `and kept P99 at ${mine} ms (as it is: ${theirs} ms), within ${slo}.`;
   }
-  if (ours.sloHeld) {
+  if (tight.sloHeld) {
     return `and kept P99 at ${mine} ms, within ${slo}; as it is, P99 was ${theirs} ms.`;
   }
-  return own.sloHeld
+  return asItIs.sloHeld
     ? `but let P99 rise to ${mine} ms, beyond ${slo}; your limit as it is kept it at ${theirs} ms.`
     : `with P99 at ${mine} ms instead of ${theirs} ms; neither holds ${slo}.`;
 }
@@ -216,26 +216,25 @@ function latencyOf(
 /** A sentence about the cheapest algorithm other than CoAllocator. */
 function bestOther(
   outcomes: readonly AlgorithmOutcome[],
-  { ours, own }: { readonly ours: AlgorithmOutcome; readonly own: AlgorithmOutcome },
+  { tight, asItIs }: { readonly tight: AlgorithmOutcome; readonly asItIs: AlgorithmOutcome },
 ): string {
   const best = bestSetting(outcomes.filter((one) => !isCoallocator(one) && one.sloHeld));
   if (best === undefined) return "No other algorithm in the table held the SLO.";
   const cores = coresOf(best);
-  if (own.sloHeld && cores >= coresOf(own)) {
+  if (asItIs.sloHeld && cores >= coresOf(asItIs)) {
     return "No other algorithm in the table held the SLO with fewer cores than your limit as it is.";
   }
   const foresight = isSameEntry(best, P90) ? ", which knows the whole load beforehand," : "";
-  const beside = !ours.sloHeld
-    ? ""
-    : isSame(cores, coresOf(ours))
-    ? ", as many as CoAllocator"
-    : cores < coresOf(ours)
-    ? ", fewer than CoAllocator"
-    : ", more than CoAllocator";
+  const amount = isSame(cores, coresOf(tight))
+    ? "as many as"
+    : cores < coresOf(tight)
+    ? "fewer than"
+    : "more than";
+  const compared = tight.sloHeld ? `, ${amount} CoAllocator` : "";
   return `Of the other algorithms "${
     algorithmLabel(best)
   }"${foresight} held the SLO with the fewest cores: ` +
-    `${formatFigure(cores)}${beside}.`;
+    `${formatFigure(cores)}${compared}.`;
 }
 
 function coresOf({ median }: AlgorithmOutcome): number {
