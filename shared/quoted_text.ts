@@ -23,11 +23,11 @@ const UNSEEN = /[\p{C}\p{Z}"\\]/gu;
 export function quotedText(text: string, maxCharacters = 64): string {
   // A character has two UTF-16 units at most.
   const shown = [...text.slice(0, 2 * maxCharacters)].slice(0, maxCharacters).join("");
-  const safe = shown.replaceAll(UNSEEN, escaped);
+  const safe = shown.replaceAll(UNSEEN, escapeCharacter);
   return shown.length === text.length ? `"${safe}"` : `"${safe}…" (${text.length} characters)`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   if (character === " ") return character;
   const code = character.codePointAt(0) ?? 0;
   return ESCAPES.get(character) ?? `\\u{${code.toString(16)}}`;

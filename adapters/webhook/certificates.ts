@@ -55,7 +55,7 @@ export function createCertificateMaker(): CertificateMaker {
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
         ],
       });
-      return keyed(certificate, keys);
+      return pemPair(certificate, keys);
     },
     async makeServing(authority, { names, notBeforeMs, notAfterMs }) {
       const { issuer, signingKey } = await signerOf(authority);
@@ -79,7 +79,7 @@ export function createCertificateMaker(): CertificateMaker {
           await x509.AuthorityKeyIdentifierExtension.create(issuer, false),
         ],
       });
-      return keyed(certificate, keys);
+      return pemPair(certificate, keys);
     },
   };
 }
@@ -88,7 +88,7 @@ function makeKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]) as Promise<CryptoKeyPair>;
 }
 
-async function keyed(
+async function pemPair(
   certificate: x509.X509Certificate,
   { privateKey }: CryptoKeyPair,
 ): Promise<KeyedCertificate> {

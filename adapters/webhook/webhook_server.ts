@@ -78,7 +78,7 @@ export async function serveWebhook(
   const bodies = createBodyReader(bodyLimits);
   let closing = false;
   const server = createServer({
-    ...secured(certificate),
+    ...tlsOptions(certificate),
     // An API server's headers have some hundred bytes.
     maxHeaderSize: 16_384,
     handshakeTimeout: openingMs,
@@ -99,7 +99,7 @@ export async function serveWebhook(
   const bound = await listenAt(server, address);
   return {
     address: bound,
-    useCertificate: (pair) => server.setSecureContext(secured(pair)),
+    useCertificate: (pair) => server.setSecureContext(tlsOptions(pair)),
     async shutdown() {
       closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -115,7 +115,7 @@ export async function serveWebhook(
  * TLS options for a pair. Reads the pair first, as Deno accepts the key of another certificate, with which
  * every handshake fails.
  */
-function secured({ cert, key }: KeyedCertificate): ServerOptions {
+function tlsOptions({ cert, key }: KeyedCertificate): ServerOptions {
   createCertificateReader().readPair({ cert, key });
   // API servers of all supported versions speak TLS 1.2.
   return { cert, key, minVersion: "TLSv1.2" };

@@ -59,9 +59,9 @@ export function coallocCommand(handle: (call: Call) => void): Command {
       [reportArguments(), REPORT_FORMATS],
       [dashboardArguments(), OUTPUT_FORMATS],
     ] as const
-  ) root.addCommand(handled(addGlobalFlags(command, formats), handle));
-  root.addCommand(handled(simulateArguments(), handle));
-  root.addCommand(handled(completion(), handle));
+  ) root.addCommand(withHandler(addGlobalFlags(command, formats), handle));
+  root.addCommand(withHandler(simulateArguments(), handle));
+  root.addCommand(withHandler(completion(), handle));
   return root;
 }
 
@@ -75,7 +75,7 @@ function allFlags(command: Command): Readonly<Record<string, unknown>> {
   return { ...command.opts(), ...before, ...typed(command) };
 }
 
-function handled(command: Command, handle: (call: Call) => void): Command {
+function withHandler(command: Command, handle: (call: Call) => void): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
     () => handle({ name: command.name(), operands: command.args, flags: allFlags(command) }),
   );

@@ -50,12 +50,12 @@ export async function pollPod(
     let waitMs = POLL_MS;
     try {
       const pod = await reader.pod(name);
-      if (pod === undefined || pod.metadata.uid !== uid) return gone(name);
+      if (pod === undefined || pod.metadata.uid !== uid) return podGone(name);
       last = await check(pod);
       if (!WAITS.has(last.reason)) return last;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (isGone(error)) return gone(name);
+      if (isGone(error)) return podGone(name);
       if (isFinal(error)) return { reason: "Refused", message: error.message, refusal: error };
       last = { reason: "Refused", message: error.message };
       waitMs = error.status === 409 ? POLL_MS : error.retryAfterMs ?? BUSY_MS;
@@ -67,7 +67,7 @@ export async function pollPod(
   }
 }
 
-function gone({ name }: Pick<PodName, "name">): PollEnd {
+function podGone({ name }: Pick<PodName, "name">): PollEnd {
   return { reason: "PodGone", message: `pod ${name} no longer exists` };
 }
 

@@ -324,14 +324,14 @@ export function faultsOf(
     );
     return {
       field,
-      ...(value === undefined ? {} : { value: shown(value) }),
+      ...(value === undefined ? {} : { value: valueText(value) }),
       valid: validOf(issue),
     };
   });
 }
 
 /** Text in quotes; all else as JSON, where it is short, or by its kind. */
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === "string") return quotedText(value);
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return isMembers(value) ? "an object" : String(value);

@@ -40,13 +40,15 @@ export function* resourceOwners(
     const { manager: named, operation, time, fieldsV1 } = membersOf(entry);
     const manager = typeof named === "string" ? named : "";
     const atMs = Date.parse(String(time));
-    const spec = at(fieldsV1, podSpec);
+    const spec = valueAt(fieldsV1, podSpec);
     for (const list of ["containers", "initContainers"] as const) {
-      for (const [key, item] of Object.entries(membersOf(at(spec, [`f:${list}`])))) {
+      for (const [key, item] of Object.entries(membersOf(valueAt(spec, [`f:${list}`])))) {
         const container = itemName(key);
         if (container === undefined) continue;
         for (const { field, path } of FIELDS) {
-          if (isMembers(at(item, path))) yield { manager, operation, atMs, list, container, field };
+          if (isMembers(valueAt(item, path))) {
+            yield { manager, operation, atMs, list, container, field };
+          }
         }
       }
     }
@@ -54,7 +56,7 @@ export function* resourceOwners(
 }
 
 /** The value below the path; undefined where it ends before. */
-function at(value: unknown, path: readonly string[]): unknown {
+function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((found, name) => membersOf(found)[name], value);
 }
 

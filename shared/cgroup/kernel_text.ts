@@ -136,7 +136,7 @@ export function parseCpuMax(text: string): number | undefined {
   if (period === undefined || rest.length > 0) {
     throw malformed(text, { ...place, expected: "a quota and a period" });
   }
-  const periodUs = positive(period, place);
+  const periodUs = parsePeriod(period, place);
   return quota === "max" ? undefined : parseCounter(quota, place) / periodUs * 1000;
 }
 
@@ -149,16 +149,16 @@ export function parseCfsQuota(text: string, periodMs: number): number | undefine
 /** Version 2: the period in `cpu.max`, milliseconds. Throws a `SyntaxError`. */
 export function parseCpuMaxPeriod(text: string): number {
   const place = { file: "cpu.max", line: 1 };
-  return positive(soleLine(text, place.file).split(" ")[1] ?? "", place) / US_PER_MS;
+  return parsePeriod(soleLine(text, place.file).split(" ")[1] ?? "", place) / US_PER_MS;
 }
 
 /** Version 1: the period in `cpu.cfs_period_us`, milliseconds. Throws a `SyntaxError`. */
 export function parseCfsPeriod(text: string): number {
   const place = { file: "cpu.cfs_period_us", line: 1 };
-  return positive(soleLine(text, place.file), place) / US_PER_MS;
+  return parsePeriod(soleLine(text, place.file), place) / US_PER_MS;
 }
 
-function positive(text: string, place: TextPlace): number {
+function parsePeriod(text: string, place: TextPlace): number {
   const value = parseCounter(text, place);
   if (value === 0) throw malformed(text, { ...place, expected: "a period above 0" });
   return value;

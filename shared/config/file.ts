@@ -85,9 +85,9 @@ function takeAll(
     const shorthand = shorthands.get(key);
     if (value === null && (hasMore || place === undefined && keys.has(key))) continue;
     if (hasMore && isMembers(value)) takeAll(found, value, { place: key, isOther: ignored });
-    else if (keys.has(key)) take(found, key, value);
+    else if (keys.has(key)) takeValue(found, key, value);
     else if (ignored) continue;
-    else if (shorthand !== undefined) take(found, shorthand, value);
+    else if (shorthand !== undefined) takeValue(found, shorthand, value);
     else if (hasMore) {
       faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`);
     } else {
@@ -97,7 +97,7 @@ function takeAll(
   }
 }
 
-function take(found: FoundValues, key: string, value: unknown): void {
+function takeValue(found: FoundValues, key: string, value: unknown): void {
   const { path, keys, texts, faults } = found;
   const form = keys.get(key)?.form;
   if (form === "map of texts") return takeMap(found, key, value ?? {});

@@ -147,19 +147,19 @@ function givenTexts(
 ): GivenTexts {
   const exported = setting.env === undefined ? "" : env[setting.env] ?? "";
   const given: readonly Given[] = [
-    ...named(flagsOf(setting), { texts: flags, place: "flag ", origin: "flag" }),
+    ...textsUnder(flagsOf(setting), { texts: flags, place: "flag ", origin: "flag" }),
     // An empty variable counts as unset: manifests can't leave a variable out.
     ...(exported === ""
       ? []
       : [{ origin: "environment", text: exported, where: `env ${setting.env}` } as const]),
-    ...written.flatMap((one) => named(fileKeysOf(setting), { ...one, origin: "file" })),
+    ...written.flatMap((one) => textsUnder(fileKeysOf(setting), { ...one, origin: "file" })),
   ];
   const [first, ...others] = given;
   const last = defaultOf(setting);
   return first === undefined ? [last] : [first, ...others, last];
 }
 
-function named(
+function textsUnder(
   names: readonly string[],
   { texts, place, origin }: NamedTexts & Pick<Given, "origin">,
 ): readonly Given[] {

@@ -80,8 +80,8 @@ export function changesOf(
 export function sumOfChanges(list: readonly (Changes | undefined)[]): Changes {
   return list.reduce<Changes>(
     (sum, one = NO_CHANGES) => ({
-      cpu: added(sum.cpu, one.cpu),
-      memory: added(sum.memory, one.memory),
+      cpu: sumOfTwo(sum.cpu, one.cpu),
+      memory: sumOfTwo(sum.memory, one.memory),
     }),
     NO_CHANGES,
   );
@@ -102,7 +102,7 @@ function difference(
   return { cpu: changeOf("cpu"), memory: changeOf("memory") };
 }
 
-function added(a: Change, b: Change): Change {
+function sumOfTwo(a: Change, b: Change): Change {
   return { grows: countable(a.grows + b.grows), shrinks: countable(a.shrinks + b.shrinks) };
 }
 

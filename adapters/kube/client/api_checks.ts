@@ -88,7 +88,7 @@ export async function unknownAllocationFields(
   );
   const known = objectOf(objectOf(served).properties);
   return ["spec", "status"].flatMap((half) =>
-    missing(half, objectOf(properties)[half], known[half])
+    missingFields(half, objectOf(properties)[half], known[half])
   );
 }
 
@@ -104,7 +104,7 @@ async function servedSchema(connection: KubeConnection): Promise<unknown> {
   );
 }
 
-function missing(path: string, ours: unknown, served: unknown): readonly string[] {
+function missingFields(path: string, ours: unknown, served: unknown): readonly string[] {
   if (served === undefined) return [path];
   const { properties, items, enum: values } = objectOf(ours);
   const known = objectOf(served);
@@ -113,9 +113,9 @@ function missing(path: string, ours: unknown, served: unknown): readonly string[
     ? []
     : listOf(values).filter((value) => !accepted.includes(value));
   const fields = Object.entries(objectOf(properties)).flatMap(([name, field]) =>
-    missing(`${path}.${name}`, field, objectOf(known.properties)[name])
+    missingFields(`${path}.${name}`, field, objectOf(known.properties)[name])
   );
-  const itemFields = items === undefined ? [] : missing(path, items, known.items);
+  const itemFields = items === undefined ? [] : missingFields(path, items, known.items);
   return [...rejected.map((value) => `${path}: ${String(value)}`), ...fields, ...itemFields];
 }
 

@@ -54,7 +54,7 @@ export async function complete(
   const before = args.slice(0, -1);
   const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
-  if (command === undefined) return answer([], last);
+  if (command === undefined) return completionText([], last);
   // Flags may be before the command, too.
   const commandArgs = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
   const typed = { command, args: commandArgs, connect };
@@ -68,7 +68,7 @@ export async function complete(
       line.startsWith(":") || line === "" ? line : `${flagName}=${line}`
     ).join("\n");
   }
-  return answer(last.startsWith("-") ? flagsOf(command) : await argumentsOf(typed), last);
+  return completionText(last.startsWith("-") ? flagsOf(command) : await argumentsOf(typed), last);
 }
 
 function flagOf(command: Command, arg: string | undefined): Option | undefined {
@@ -82,7 +82,7 @@ async function valuesOf(
   { last, typed }: { readonly last: string; readonly typed: Typed },
 ): Promise<string> {
   if (option.flags.endsWith(" <file>")) return `${DEFAULT}\n`;
-  return answer(option.argChoices ?? await namesFor(option.name(), typed), last);
+  return completionText(option.argChoices ?? await namesFor(option.name(), typed), last);
 }
 
 async function argumentsOf(typed: Typed): Promise<readonly string[]> {
@@ -153,6 +153,6 @@ function flagsOf(command: Command): string[] {
   return [...flags, "--help\tshow the help of this command"];
 }
 
-function answer(candidates: readonly string[], last: string): string {
+function completionText(candidates: readonly string[], last: string): string {
   return [...candidates.filter((one) => one.startsWith(last)), NO_FILES, ""].join("\n");
 }

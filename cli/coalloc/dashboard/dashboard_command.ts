@@ -113,7 +113,7 @@ function dashboardProxy(
       if (hostname !== "127.0.0.1") return new Response("Unknown host\n", { status: 403 });
       if (!isOpened && searchParams.get("key") === key) {
         isOpened = true;
-        return opened(session);
+        return sessionRedirect(session);
       }
       const cookies = request.headers.get("cookie")?.split("; ") ?? [];
       if (!cookies.includes(`${COOKIE}=${session}`)) {
@@ -134,7 +134,7 @@ function dashboardProxy(
 }
 
 /** Redirects by a page of the same site, so that the browser sends its cookie, whatever program opened it. */
-function opened(session: string): Response {
+function sessionRedirect(session: string): Response {
   return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/">', {
     headers: {
       "content-type": "text/html",

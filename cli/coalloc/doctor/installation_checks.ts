@@ -41,7 +41,7 @@ function overdueSeconds(
 }
 
 /** `in 3 d`, `12 d ago`. */
-function distance(ms: number): string {
+function distanceText(ms: number): string {
   const days = Math.round(Math.abs(ms) / 86_400_000);
   return ms < 0 ? `${days} d ago` : `in ${days} d`;
 }
@@ -222,7 +222,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         }
         const endMs = Math.max(...certificates.map(({ notAfterMs }) => notAfterMs));
         if (endMs <= server.atMs) {
-          const ended = distance(endMs - server.atMs);
+          const ended = distanceText(endMs - server.atMs);
           return found("CABundleExpired", `its certificates ended ${ended}`);
         }
         return signs === false
@@ -235,7 +235,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         code: "CertificateEnds",
         severity: leftMs <= 0 ? "error" : "warning",
         object: `Secret ${SYSTEM_NAMESPACE}/mbcas-webhook-certificates`,
-        seen: `the webhook's certificate ${leftMs <= 0 ? "ended" : "ends"} ${distance(leftMs)}`,
+        seen: `the webhook's certificate ${leftMs <= 0 ? "ended" : "ends"} ${distanceText(leftMs)}`,
         remedy: "the leader renews it: look at the controllers' log for why it did not",
       }];
     },

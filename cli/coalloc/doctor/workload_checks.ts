@@ -24,7 +24,7 @@ const SCOPE_PARTS = [
 type ScopeParts = Pick<SnapshotParts, typeof SCOPE_PARTS[number]>;
 
 /** Live pods, and why each is out of the market by the controller's rules. */
-function scoped(
+function scopeOfPods(
   { pods, nodes, namespaces, settings, verticalAutoscalers, autoscalers }: ScopeParts,
 ): readonly { readonly pod: Pod; readonly verdict: OutOfScope | undefined }[] {
   const config = marketSettings(settings);
@@ -113,7 +113,7 @@ export const WORKLOAD_CHECKS: readonly Check[] = [
     needs: SCOPE_PARTS,
     find: (parts) => {
       const found = new Map<string, Finding>();
-      for (const { pod, verdict } of scoped(parts)) {
+      for (const { pod, verdict } of scopeOfPods(parts)) {
         if (verdict === undefined) continue;
         const { reason, message } = verdict;
         if (reason !== "VPAConflict" && reason !== "HPAConflict") continue;

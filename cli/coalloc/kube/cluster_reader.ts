@@ -72,13 +72,13 @@ export function createClusterReader(
       return raw === undefined ? undefined : parsePod(raw);
     },
     pods: (namespace, labelSelector) =>
-      all(requests, podListWatch(connection, defined({ namespace, labelSelector }))),
+      list(requests, podListWatch(connection, defined({ namespace, labelSelector }))),
     async namespace(name) {
       const raw = await get(requests, `/api/v1/namespaces/${pathPart(name)}`);
       return raw === undefined ? undefined : parseNamespace(raw);
     },
     allocations: (namespace) =>
-      all(requests, allocationListWatch(connection, present("namespace", namespace))),
+      list(requests, allocationListWatch(connection, present("namespace", namespace))),
     async settingsText() {
       const text = objectOf(objectOf(await get(requests, settingsPath())).data)[SETTINGS.key];
       return typeof text === "string" ? text : undefined;
@@ -97,7 +97,7 @@ function get({ connection }: Requests, path: string): Promise<unknown> {
 }
 
 /** All objects of the list. */
-export async function all<T extends ApiObject>(
+export async function list<T extends ApiObject>(
   { signal }: Pick<ReaderParts, "signal">,
   source: ListWatch<T>,
 ): Promise<readonly T[]> {
@@ -121,7 +121,7 @@ async function verticalAutoscalersOf(
   const { connection, clock } = requests;
   const { namespace } = pod.metadata;
   const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
-  return (await all(requests, source)).filter(({ target }) => belongsTo(pod, target));
+  return (await list(requests, source)).filter(({ target }) => belongsTo(pod, target));
 }
 
 /** HPAs of the pod: they decide about its part in the market only where its request moves with the limit. */
@@ -132,7 +132,7 @@ async function horizontalAutoscalersOf(
   if (!movesRequest(pod)) return {};
   const { namespace } = pod.metadata;
   const source = horizontalPodAutoscalerListWatch(requests.connection, { namespace });
-  const autoscalers = (await all(requests, source)).filter(({ target }) => belongsTo(pod, target));
+  const autoscalers = (await list(requests, source)).filter(({ target }) => belongsTo(pod, target));
   const [scaled] = autoscalers;
   const { kind = "", name = "" } = scaled?.target ?? {};
   const path = workloadPath(namespace, { kind, name });
@@ -148,7 +148,7 @@ async function readLimitInput(
   const { namespace } = pod.metadata;
   const [ranges, node] = await Promise.all([
     // For users who may not read LimitRanges, the server decides.
-    unlessHidden(all(requests, limitRangeListWatch(requests.connection, { namespace }))),
+    unlessHidden(list(requests, limitRangeListWatch(requests.connection, { namespace }))),
     readableNode(requests, pod),
   ]);
   return { ...present("limitRange", resourceRangesOf(ranges ?? [])), ...node };

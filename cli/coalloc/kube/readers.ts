@@ -16,7 +16,7 @@ import {
   STATUS_LABEL,
 } from "../../../shared/placement/status.ts";
 import type { PlacementReader, RecommendationReader } from "../ports.ts";
-import { all, readControllerContainer, type ReaderParts } from "./cluster_reader.ts";
+import { list, readControllerContainer, type ReaderParts } from "./cluster_reader.ts";
 import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import {
@@ -64,16 +64,16 @@ export function createRecommendationReader(
 ): RecommendationReader {
   return {
     reports: (namespace) =>
-      all(parts, recommendationReportListWatch(connection, defined({ namespace }))),
+      list(parts, recommendationReportListWatch(connection, defined({ namespace }))),
     policies(namespace) {
       // Any provider will do: recommendations are read, not made.
       const options = { ...defined({ namespace }), provider: "prometheus" } as const;
-      return all(parts, optimizationPolicyListWatch(connection, options));
+      return list(parts, optimizationPolicyListWatch(connection, options));
     },
     async templates(namespace, labelSelector) {
       const kinds = WORKLOAD_KINDS.map((kind) => {
         const options = { kind, ...defined({ namespace, labelSelector }) };
-        return all(parts, workloadListWatch(connection, options));
+        return list(parts, workloadListWatch(connection, options));
       });
       return (await Promise.all(kinds)).flat().map(templateOf);
     },

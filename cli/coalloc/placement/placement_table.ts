@@ -81,7 +81,7 @@ export function placementTable(view: PlacementView, style: PlacementStyle): stri
     ...view.notes,
   ];
   const foot = textLines(notes.map((note) => paint(note, "yellow", style)));
-  if (shown.length === 0) return joined("No workloads are placed here.\n", foot);
+  if (shown.length === 0) return withNotes("No workloads are placed here.\n", foot);
   const rows = shown.flatMap((workload) => rowsOf(workload, nowMs));
   const several = shown.some(({ revisions }) => revisions.length > 1);
   const columns = COLUMNS.filter(({ head }) => {
@@ -89,13 +89,13 @@ export function placementTable(view: PlacementView, style: PlacementStyle): stri
     if (head === SPEC) return wide;
     return head === REVISION ? wide || several : true;
   });
-  return joined(
+  return withNotes(
     fittedTable({ rows, columns }, wide ? { ...style, columns: Infinity } : style),
     foot,
   );
 }
 
-function joined(body: string, foot: string): string {
+function withNotes(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
 }
 

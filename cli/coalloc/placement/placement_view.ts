@@ -55,7 +55,7 @@ export async function readPlacement(
     ? all.filter((one) => keys === undefined || keys.has(workloadKey(one)))
     : all.filter(({ kind, name }) => name === workload.name && (workload.kind ?? kind) === kind);
   if (workload !== undefined && chosen.length === 0) {
-    throw new CommandProblem(missing(workload, { all, namespace }));
+    throw new CommandProblem(notPlacedText(workload, { all, namespace }));
   }
   return { workloads: chosen, notes: notesOf({ all, chosen, isAlive, isOff, namespace }) };
 }
@@ -109,7 +109,7 @@ function notesOf(
   ];
 }
 
-function missing(
+function notPlacedText(
   { kind, name }: PlacedArgument,
   { all, namespace }: {
     readonly all: readonly ShownWorkload[];

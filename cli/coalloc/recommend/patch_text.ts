@@ -39,8 +39,8 @@ export function mergeableAmounts(container: AdvisedContainer): MergeableAmounts 
     ...cpuAmounts,
     ...defined({ memory: request, memoryLimit: limit }),
   };
-  const cpu = cut(safe.cpu, safe.cpuLimit ?? present.cpuLimit);
-  const memory = cut(safe.memory, safe.memoryLimit ?? present.memoryLimit);
+  const cpu = cappedRequest(safe.cpu, safe.cpuLimit ?? present.cpuLimit);
+  const memory = cappedRequest(safe.memory, safe.memoryLimit ?? present.memoryLimit);
   return {
     values: { ...safe, ...defined({ cpu, memory }) },
     notes: [
@@ -74,7 +74,7 @@ function safeAmounts(
   return { pair: safe, unsafe: `${fate}: ${why}` };
 }
 
-function cut(request: number | undefined, limit = Infinity): number | undefined {
+function cappedRequest(request: number | undefined, limit = Infinity): number | undefined {
   return request === undefined ? undefined : Math.min(request, limit);
 }
 

@@ -92,12 +92,12 @@ function savingTable({ workloads, currency }: ReportView): PageTable {
 }
 
 /** `2026-01-01 00:00` of ISO 8601. */
-function minute(time: string): string {
+function minuteText(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
 function titleOf({ from, to, place }: ReportView): string {
-  return `CoAllocator in ${place}, ${minute(from)} to ${minute(to)} UTC`;
+  return `CoAllocator in ${place}, ${minuteText(from)} to ${minuteText(to)} UTC`;
 }
 
 /** Lines of titles and sentence; titles with the same sentence share a line. */
@@ -110,14 +110,14 @@ function listOf(
 }
 
 /** The non-empty lists below the tables, by title. */
-function lists(view: ReportView): readonly (readonly [string, readonly string[]])[] {
+function listsOf(view: ReportView): readonly (readonly [string, readonly string[]])[] {
   const { figures, missing, to, comparedTo } = view;
   const sameDays = (Date.parse(to) - Date.parse(comparedTo)) % WEEK_MS === 0;
   const notes = [
     ...(figures.some(({ before, source }) => before !== undefined && IN_PERIODS.includes(source))
       ? [{
         title: "Before",
-        sentence: `as long a period that ended at ${minute(comparedTo)} UTC` +
+        sentence: `as long a period that ended at ${minuteText(comparedTo)} UTC` +
           (sameDays ? "" : ", on other days of the week") + "; load and pods may have differed",
       }]
       : []),
@@ -152,9 +152,8 @@ export function reportText(view: ReportView, style: TerminalStyle): string {
     body === "" ? "" : `\n${textLines([paint(title, "bold", style)])}${body}`;
   return textLines([paint(titleOf(view), "bold", style), ""]) + table(figureTable(view)) +
     part(SAVED, view.workloads.length === 0 ? "" : table(savingTable(view))) +
-    lists(view).map(([title, rows]) => part(title, textLines(rows.map((row) => `- ${row}`)))).join(
-      "",
-    );
+    listsOf(view).map(([title, rows]) => part(title, textLines(rows.map((row) => `- ${row}`))))
+      .join("");
 }
 
 /** The report for a wiki or a chat. */
@@ -168,7 +167,7 @@ export function reportMarkdown(view: ReportView): string {
     "",
     ...table(figureTable(view)),
     ...part(SAVED, view.workloads.length === 0 ? [] : table(savingTable(view))),
-    ...lists(view).flatMap(([title, rows]) =>
+    ...listsOf(view).flatMap(([title, rows]) =>
       part(title, rows.map((row) => `- ${markdownText(row)}`))
     ),
   ]);
@@ -214,7 +213,7 @@ export async function reportPage(view: ReportView): Promise<string> {
         <h1>${titleOf(view)}</h1>
         ${table(figureTable(view))}
         ${view.workloads.length === 0 ? "" : html`<h2>${SAVED}</h2>${table(savingTable(view))}`}
-        ${lists(view).map(([title, rows]) =>
+        ${listsOf(view).map(([title, rows]) =>
           html`
             <h2>${title}</h2>
             <ul>${rows.map((row) => html`<li>${row}</li>`)}</ul>

@@ -160,7 +160,7 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
       const decision = wanted.changes.length === 0
         ? wanted
         : decisionFor(pod, { originalLimits, input: await reader.limitInput(pod) });
-      if (decision.changes.length === 0) return settled(decision);
+      if (decision.changes.length === 0) return endWithoutPatch(decision);
       const { uid, resourceVersion } = pod.metadata;
       const patch = resizePatch(uid, decision.changes, { resourceVersion });
       await writer.resize({ namespace, name }, patch);
@@ -184,7 +184,7 @@ function decisionFor(
 }
 
 /** The result for a pod that needs no patch now. */
-function settled({ reason, message = "" }: Decision): PollEnd {
+function endWithoutPatch({ reason, message = "" }: Decision): PollEnd {
   if (reason === undefined || reason === "Applied") {
     return { reason: "Restored", message: "the pod has its original limits" };
   }

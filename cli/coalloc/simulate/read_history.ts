@@ -116,12 +116,12 @@ export function chooseSeries(text: string, { wanted = new Map(), refuse }: Serie
   }
   const all = series.map(({ metric = {} }) => metric);
   if (matching.length === 0) {
-    throw refuse(`none of its series has ${list([...wanted])}; it has ${labelsOf(all)}`);
+    throw refuse(`none of its series has ${textOf([...wanted])}; it has ${labelsOf(all)}`);
   }
   const labels = matching.map(({ metric = {} }) => metric);
   const found = wanted.size === 0
     ? `it has ${matching.length} series`
-    : `${matching.length} of its series have ${list([...wanted])}`;
+    : `${matching.length} of its series have ${textOf([...wanted])}`;
   const example = distinguishingLabel(labels);
   const remedy = example === undefined
     ? "their labels don't distinguish them: aggregate the query with sum()"
@@ -147,12 +147,12 @@ function distinguishingLabel(series: readonly Labels[]): string | undefined {
 }
 
 function labelsOf(series: readonly Labels[]): string {
-  const shown = series.slice(0, MAX_LISTED).map((labels) => `{${list(Object.entries(labels))}}`);
+  const shown = series.slice(0, MAX_LISTED).map((labels) => `{${textOf(Object.entries(labels))}}`);
   const more = series.length > shown.length ? `, and ${series.length - shown.length} more` : "";
   return shown.join(", ") + more;
 }
 
-function list(labels: readonly (readonly [string, string])[]): string {
+function textOf(labels: readonly (readonly [string, string])[]): string {
   return labels.map(([name, value]) => `${name}=${value}`).join(",");
 }
 

@@ -152,7 +152,7 @@ function verdictSentences({ named, history: { resource }, played }: PolicyStory)
       : [
         follow
           ? `The limit would ${kills === 0 ? "never " : ""}have killed the container${
-            times(kills)
+            timesText(kills)
           }.`
           : "The policy leaves limits alone, so none of its own could have killed.",
       ]),
@@ -223,7 +223,7 @@ function percent(share: number): string {
 }
 
 /** The count after a verb; empty for 0. */
-function times(count: number): string {
+function timesText(count: number): string {
   if (count === 0) return "";
   return count === 1 ? " once" : ` ${count} times`;
 }
