@@ -16,7 +16,7 @@ import {
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
-import { aborted, within } from "../shared/control/time_limit.ts";
+import { untilAborted, within } from "../shared/control/time_limit.ts";
 import { SETTINGS } from "../shared/installation.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -177,7 +177,7 @@ async function lead(
   ]).then(() => {});
   const onTimeout = () => log.warn("Requests are still under way at the end", { graceMs });
   try {
-    await Promise.race([work, aborted(term)]);
+    await Promise.race([work, untilAborted(term)]);
     await within(() => work, { clock, ms: graceMs, onTimeout });
   } finally {
     metrics.leads(false);

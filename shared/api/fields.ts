@@ -27,7 +27,7 @@ export interface FieldRule<T> {
 /**
  * The schema with these rules and this description; further members of its JSON schema go to `extra`.
  */
-export function ruled<S extends z.ZodType>(
+export function withRules<S extends z.ZodType>(
   schema: S,
   { rules, description, ...extra }: {
     readonly rules: readonly FieldRule<z.output<S>>[];
@@ -109,7 +109,7 @@ export function durationField(
   description: string,
   { minMs = 0, aboveZero = false }: { readonly minMs?: number; readonly aboveZero?: boolean } = {},
 ): z.ZodString {
-  return ruled(z.string().max(LONGEST_DURATION), {
+  return withRules(z.string().max(LONGEST_DURATION), {
     description,
     rules: [
       IS_DURATION,
@@ -162,7 +162,7 @@ export function positiveQuantity(
 ): z.ZodType<WrittenQuantity, WrittenQuantity> {
   const { max, example } = RESOURCES[resource];
   const message = `must be a quantity above 0, for instance ${example}`;
-  return ruled(z.union([z.int(), z.string().max(LONGEST_QUANTITY)], { error: message }), {
+  return withRules(z.union([z.int(), z.string().max(LONGEST_QUANTITY)], { error: message }), {
     description,
     "x-kubernetes-int-or-string": true,
     maxLength: LONGEST_QUANTITY,
@@ -216,11 +216,11 @@ const IS_VALUE = patternRule(
   "must be a label's value: at most 63 letters, digits, '-', '_' and '.', the ends letters or digits",
 );
 
-const key = ruled(z.string().min(1).max(LONGEST_KEY), {
+const key = withRules(z.string().min(1).max(LONGEST_KEY), {
   description: "Key of the label.",
   rules: [IS_KEY],
 });
-const value = ruled(z.string().max(LONGEST_NAME), {
+const value = withRules(z.string().max(LONGEST_NAME), {
   description: "Value of the label.",
   rules: [IS_VALUE],
 });
@@ -231,7 +231,7 @@ const keysAreKeys: FieldRule<Record<string, string>> = {
   holds: (labels) => Object.keys(labels).every((one) => key.safeParse(one).success),
 };
 
-const matchLabels = ruled(
+const matchLabels = withRules(
   z.record(z.string(), value).refine((labels) => Object.keys(labels).length <= MOST_TERMS, {
     error: `must have at most ${MOST_TERMS} labels`,
   }),
@@ -242,7 +242,7 @@ const matchLabels = ruled(
   },
 );
 
-const requirement = ruled(
+const requirement = withRules(
   z.object({
     key,
     operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe(

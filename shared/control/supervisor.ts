@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import { aborted, within } from "./time_limit.ts";
+import { untilAborted, within } from "./time_limit.ts";
 
 /** Parts and settings of a supervisor. */
 export interface SupervisorOptions {
@@ -67,7 +67,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
     async done() {
       const ended = allEnded();
-      await Promise.race([ended, aborted(abort.signal)]);
+      await Promise.race([ended, untilAborted(abort.signal)]);
       await within(() => ended, { clock, ms: graceMs, onTimeout: () => {} });
       if (failure !== undefined) throw failure;
       if (loops.size > 0) {

@@ -36,7 +36,7 @@ export async function within<T>(
 }
 
 /** Resolves once `signal` is aborted. */
-export async function aborted(signal: AbortSignal): Promise<void> {
+export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
-import { aborted } from "../../../shared/control/time_limit.ts";
+import { untilAborted } from "../../../shared/control/time_limit.ts";
 import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem, type DashboardAccess } from "../ports.ts";
@@ -59,7 +59,7 @@ export async function dashboardCommand(
     const url = `http://${server.address}/?key=${key}`;
     world.out(`Dashboard: ${url}\nThe address works once, in one browser. Ctrl-C ends it.\n`);
     if (open) world.browse(url);
-    await aborted(signal);
+    await untilAborted(signal);
     // First, since streams of updates end with the tunnel.
     await tunnel.close();
     await server.shutdown();
