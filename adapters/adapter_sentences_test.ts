@@ -23,7 +23,7 @@ Deno.test("sentences of command lines and logins", () => {
   const schema = z.object({
     config: setting("config", { kind: textKind("a file"), default: "c", description: "" }),
     workers: setting("controller.workers", {
-      kind: numberKind({ least: 1, most: 64, whole: true }),
+      kind: numberKind({ min: 1, max: 64, whole: true }),
       default: "8",
       description: "",
     }),
@@ -73,10 +73,10 @@ no file
 });
 
 Deno.test("sentences of answers of Prometheus", () => {
-  async function prometheus(answer: unknown, mostBytes = 1000): Promise<string> {
+  async function prometheus(answer: unknown, maxBytes = 1000): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up" };
-    const answered = await createInstantQueries({ program: "test", mostBytes }).ask(
+    const answered = await createInstantQueries({ program: "test", maxBytes }).ask(
       question,
       SIGNAL,
     );
@@ -270,7 +270,7 @@ Deno.test("sentences of certificates and connections of the webhook", async () =
         const chunks = async function* () {
           yield await Promise.resolve(new Uint8Array(4));
         };
-        const read = await createBodyReader({ mostBytes: 3, mostBytesInWork: 9 }).read(chunks());
+        const read = await createBodyReader({ maxBytes: 3, maxBytesInFlight: 9 }).read(chunks());
         return "refusal" in read ? read.refusal : "";
       },
     },

@@ -7,13 +7,13 @@
 import { userAgent } from "../shared/version.ts";
 import type { HTTPLogin } from "./http_login.ts";
 
-/** Aborts what takes too long. */
+/** A timeout of a request. */
 export interface RequestTimeout {
   /** Aborted on timeout, or when the caller's signal is aborted. */
   readonly signal: AbortSignal;
-  /** The wait that was exceeded, ms; undefined when none was. */
+  /** The wait that was exceeded, ms; undefined before a timeout. */
   readonly exceededMs: number | undefined;
-  /** Waits this long from now on, in place of the wait before. */
+  /** Starts a wait, in place of the one before. */
   start(ms: number): void;
   stop(): void;
   /** Stops, and removes the listener on the caller's signal. */
@@ -76,14 +76,14 @@ export interface BoundedRequest {
   /** Absent: anonymous. */
   readonly login?: HTTPLogin;
   readonly timeoutMs: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** The response, or why there is none, in a sentence. */
 export type BoundedResponse = {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined when the body has more than `mostBytes`. */
+  /** Undefined when the body has more than `maxBytes`. */
   readonly text: string | undefined;
 } | { readonly failed: string };
 
@@ -92,7 +92,7 @@ export async function boundedFetch(
   request: BoundedRequest,
   signal: AbortSignal,
 ): Promise<BoundedResponse> {
-  const { login, timeoutMs, mostBytes } = request;
+  const { login, timeoutMs, maxBytes } = request;
   const timeout = createRequestTimeout(signal);
   timeout.start(timeoutMs);
   try {
@@ -102,7 +102,7 @@ export async function boundedFetch(
       response = await send(request, { refresh: true, signal: timeout.signal });
     }
     const { status, headers } = response;
-    const text = await readText(decompressed(response), { mostBytes, signal: timeout.signal });
+    const text = await readText(decompressed(response), { maxBytes, signal: timeout.signal });
     return { status, headers, text };
   } catch (error) {
     return {
@@ -157,12 +157,12 @@ function decompressed({ body, headers }: Response): ReadableStream<Uint8Array> |
 }
 
 /**
- * The body as text; undefined, and the rest is not read, when it has more than `mostBytes`. Rejects
+ * The body as text; undefined, and the rest is not read, when it has more than `maxBytes`. Rejects
  * when the connection breaks, or `signal` is aborted first.
  */
 async function readText(
   body: ReadableStream<Uint8Array> | null,
-  { mostBytes, signal }: { readonly mostBytes: number; readonly signal: AbortSignal },
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   if (body === null) return "";
   const decoder = new TextDecoder();
@@ -170,7 +170,7 @@ async function readText(
   let text = "";
   for await (const chunk of chunksOf(body, [signal])) {
     bytes += chunk.length;
-    if (bytes > mostBytes) return undefined;
+    if (bytes > maxBytes) return undefined;
     text += decoder.decode(chunk, { stream: true });
   }
   if (signal.aborted) throw new DOMException("the wait is over", "AbortError");
@@ -183,8 +183,8 @@ export async function* chunksOf(
   signals: readonly AbortSignal[],
 ): AsyncGenerator<Uint8Array, void, void> {
   const reader = body.getReader();
-  // Deno 2.9 ignores a fetch's signal after some thousand reads: the reader is cancelled here. That
-  // rejects when the body is broken already: there is nothing to release then.
+  // Deno 2.9 ignores a fetch's signal after some thousand reads, so the reader is cancelled. That rejects
+  // for a broken body, which needs no release.
   const cancel = (): Promise<void> => reader.cancel().catch(() => {});
   for (const signal of signals) signal.addEventListener("abort", cancel, { once: true });
   try {

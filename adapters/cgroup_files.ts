@@ -11,7 +11,7 @@ import type { CgroupTree } from "../shared/cgroup/tree.ts";
 /** Limits of the tree. */
 export interface CgroupTreeOptions {
   /**
-   * Files kept open. Beyond it the file opened last is closed: all files are read in the same order
+   * Most open files. Beyond it the file opened last is closed: all files are read in the same order
    * again and again, so that closing the oldest would close each file before its next read.
    * @default {4096}
    */
@@ -21,7 +21,7 @@ export interface CgroupTreeOptions {
 /** A tree that must be closed, by `release("")` or by `using`. */
 export type OpenCgroupTree = CgroupTree & Disposable;
 
-/** More than the longest file read: `cpu.stat` has some 200 bytes, some kernels add lines. */
+/** More than the longest file: `cpu.stat` has some 200 bytes, and more lines on some kernels. */
 const BUFFER_BYTES = 16 * 1024;
 
 /**
@@ -36,20 +36,20 @@ export function openCgroupTree(
   const files = new Map<string, Deno.FsFile>();
   const buffer = new Uint8Array(BUFFER_BYTES);
   const decoder = new TextDecoder();
-  let opened: string | undefined;
+  let lastOpened: string | undefined;
 
   const closeFile = (path: string): void => {
     files.get(path)?.close();
     files.delete(path);
-    if (opened === path) opened = undefined;
+    if (lastOpened === path) lastOpened = undefined;
   };
 
   const openFile = (path: string): Deno.FsFile | undefined => {
-    if (files.size >= maxOpenFiles) closeFile(opened ?? files.keys().next().value ?? "");
+    if (files.size >= maxOpenFiles) closeFile(lastOpened ?? files.keys().next().value ?? "");
     const file = unlessGone(() => Deno.openSync(resolve(root, path)));
     if (file !== undefined) {
       files.set(path, file);
-      opened = path;
+      lastOpened = path;
     }
     return file;
   };

@@ -34,7 +34,7 @@ async function withFiles(
 
 async function ask(url: string, login: HTTPLogin) {
   const answer = await boundedFetch(
-    { program: "test", url, login, timeoutMs: 5000, mostBytes: 1000 },
+    { program: "test", url, login, timeoutMs: 5000, maxBytes: 1000 },
     NEVER,
   );
   login.close();

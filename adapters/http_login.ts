@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../shared/clock.ts";
 import type { LoginFiles } from "../shared/config/server_kinds.ts";
+import { defined } from "../shared/defined.ts";
 
 /**
  * A token file is read again after this time, ms. The kubelet writes a new token when 80 % of the old
@@ -38,21 +39,21 @@ export function createTokenReader(
 /** Headers and TLS client of one request. */
 export interface LoginParts {
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent: Deno's own, which trusts the usual authorities. */
+  /** Absent: Deno's default one, which trusts the usual authorities. */
   readonly client?: Deno.HttpClient;
 }
 
 /** A login to one server. */
 export interface HTTPLogin {
   /**
-   * Reads what one request needs; with `refresh` it reads the files, however new their last content
-   * is. Throws an `Error` that names a file which can't be used, and shows nothing of it.
+   * Returns the parts of one request; with `refresh` from files that are read now. Throws an `Error` that
+   * names an unusable file, and shows nothing of it.
    */
   parts(options: { readonly refresh: boolean }): Promise<LoginParts>;
   close(): void;
 }
 
-/** Visible characters alone: `fetch` would repeat a secret with others in its exception. */
+/** Visible characters: with others `fetch` would throw an exception that repeats the secret. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /** Creates a login; files are read on use, and again every minute. */
@@ -101,13 +102,13 @@ export function createHTTPLogin(
 
   return {
     async parts({ refresh }) {
-      const [value, own] = [await authorization(refresh), await client(refresh)];
+      const credentials = await authorization(refresh);
       return {
         headers: {
           ...Object.fromEntries(headers),
-          ...(value === undefined ? {} : { authorization: value }),
+          ...defined({ authorization: credentials }),
         },
-        ...(own === undefined ? {} : { client: own }),
+        ...defined({ client: await client(refresh) }),
       };
     },
     close() {

@@ -41,20 +41,20 @@ function textLine(record: LogRecord): string {
 
 /** A log that writes lines. Fields that are undefined are left out. */
 export function createJSONLog(options: JSONLogOptions): Log {
-  const { write, clock, program, level: least = "info", format = "json" } = options;
+  const { write, clock, program, level: minLevel = "info", format = "json" } = options;
   const line = format === "json" ? jsonLine : textLine;
   const category = [program];
 
   function at(level: LogLevel): (message: string, fields?: LogFields) => void {
-    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return () => {};
-    const named = level === "warn" ? "warning" : level;
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(minLevel)) return () => {};
+    const levelName = level === "warn" ? "warning" : level;
     return (message, fields = {}) => {
       const properties = Object.fromEntries(
         Object.entries(fields).filter(([, value]) => value !== undefined),
       );
       write(line({
         category,
-        level: named,
+        level: levelName,
         message: [message],
         rawMessage: message,
         timestamp: clock.wall(),

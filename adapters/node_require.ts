@@ -1,10 +1,9 @@
 /**
- * Gives CommonJS packages a `require` for Node's built-in modules where they are part of a bundle.
+ * Sets a global `require` for CommonJS packages in a bundle; a program imports this first.
  *
- * `deno bundle` and `deno compile --bundle` with `--minify` put `createRequire()` there themselves, but
- * find the place by the name of a variable that minifying has chosen: with another name the program
- * ends at its start with "Dynamic require of … is not supported". The code they leave there looks for a
- * global `require` first. A program imports this before all else.
+ * `deno bundle` and `deno compile --bundle` insert `createRequire()` themselves, but with `--minify` find
+ * the place only under some names of a variable; otherwise the program ends at its start with "Dynamic
+ * require of … is not supported". The bundled code looks for a global `require` first.
  *
  * @module
  */

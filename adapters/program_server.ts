@@ -65,8 +65,8 @@ export const CLOSING_MS = 1000;
  * Listens at once. Throws a `SyntaxError` for a bad address and an `Error` that names the address
  * when it can't be bound. An app that throws answers 500 without the error's text.
  *
- * Any client of the port may hold its connection for as long as it likes: `serveTimed()` closes
- * connections of slow clients, but costs the process 66 MB.
+ * Clients may hold their connections forever: `serveTimed()` closes those of slow clients, but costs the
+ * process 66 MB.
  */
 export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
   const { hostname, port } = parseAddress(address);
@@ -80,7 +80,11 @@ export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
     return {
       address: formatAddress(server.addr),
       shutdown: () =>
-        within(() => server.shutdown(), { clock: systemClock, ms: CLOSING_MS, late: () => {} }),
+        within(() => server.shutdown(), {
+          clock: systemClock,
+          ms: CLOSING_MS,
+          onTimeout: () => {},
+        }),
     };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);

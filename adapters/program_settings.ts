@@ -26,7 +26,7 @@ export type ProgramSettings<S extends SettingsSchema> =
   | {
     readonly settings: Effective<S>;
     readonly sources: SettingSources;
-    /** Empty, unless the program starts despite them. */
+    /** Empty, unless the program starts despite faults. */
     readonly faults: readonly string[];
   }
   | { readonly exitCode: 0 | 2; readonly text: string };
@@ -78,8 +78,8 @@ export function readProgramSettings<S extends SettingsSchema>(
 export function programEnvironment(schema: SettingsSchema): Readonly<Record<string, string>> {
   if (Deno.permissions.querySync({ name: "env" }).state === "granted") return Deno.env.toObject();
   const env: Record<string, string> = {};
-  const own = settingsOf(schema).flatMap(({ env: name }) => name ?? []);
-  for (const name of [...own, ...SPOTALIS_VARIABLES.keys()]) {
+  const variables = settingsOf(schema).flatMap(({ env: name }) => name ?? []);
+  for (const name of [...variables, ...SPOTALIS_VARIABLES.keys()]) {
     const granted = Deno.permissions.querySync({ name: "env", variable: name }).state === "granted";
     const value = granted ? Deno.env.get(name) : undefined;
     if (value !== undefined) env[name] = value;

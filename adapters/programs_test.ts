@@ -116,7 +116,7 @@ const SCHEMA = z.object({
   config: PROGRAM_SETTINGS.shape.configFile,
   dryRun: DRY_RUN_SETTING,
   workers: setting("controller.workers", {
-    kind: numberKind({ least: 1, most: 64, whole: true }),
+    kind: numberKind({ min: 1, max: 64, whole: true }),
     default: "8",
     description: "Pods in work at the same time.",
   }),

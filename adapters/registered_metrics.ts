@@ -29,11 +29,11 @@ export function registerMetrics<T extends MetricTable>(
 ): RegisteredMetrics<T> {
   const registered = Object.entries(table).map(([key, metric]) => {
     const options = optionsOf(metric);
-    const made = metric.type === "histogram"
+    const collector = metric.type === "histogram"
       ? new Histogram({ ...options, buckets: [...metric.buckets ?? []] })
       : new CLASSES[metric.type](options);
-    register(registry, { ...metric, made });
-    return [key, made];
+    register(registry, { ...metric, collector });
+    return [key, collector];
   });
   return Object.fromEntries(registered);
 }
@@ -50,7 +50,7 @@ export function registerScraped(
   registry: Registry,
   { metric, series }: ScrapedMetric,
 ): void {
-  const made = new CLASSES[metric.type]({
+  const collector = new CLASSES[metric.type]({
     ...optionsOf(metric),
     collect() {
       this.reset();
@@ -59,7 +59,7 @@ export function registerScraped(
       for (const [labels, value] of series()) this.inc({ ...labels }, value);
     },
   });
-  register(registry, { ...metric, made });
+  register(registry, { ...metric, collector });
 }
 
 function optionsOf(
@@ -70,13 +70,13 @@ function optionsOf(
 
 function register(
   registry: Registry,
-  { name, alias, made }: Metric & { readonly made: Registered },
+  { name, alias, collector }: Metric & { readonly collector: Registered },
 ): void {
-  registry.registerMetric(made);
+  registry.registerMetric(collector);
   if (alias === undefined) return;
-  /** The metric's present series under the other name. */
+  /** Returns the metric's present series under its alias. */
   const get = async () => {
-    const served = await made.get();
+    const served = await collector.get();
     const values = served.values.map((one) => {
       // Series of a histogram have the name with _bucket, _sum or _count.
       const { metricName } = one as { readonly metricName?: string };
@@ -89,17 +89,17 @@ function register(
   registry.registerMetric({ name: alias, get } as unknown as Registered);
 }
 
-/** The series of one metric by the object that they are about, since they end with it. */
+/** The series of one metric by the object that they are about, to delete them with the object. */
 export class ObjectSeries {
   readonly #metric: Gauge | Counter | Histogram;
-  /** By object: labels of its series; the objects that the metric keeps, too. */
+  /** By object, the labels of its series. */
   readonly #known = new Map<string, readonly Series[0][]>();
 
   constructor(metric: Gauge | Counter | Histogram) {
     this.#metric = metric;
   }
 
-  /** A gauge has these series of the object and no others; a counter adds them up, a histogram observes them. */
+  /** Sets a gauge to these series of the object and no others; adds them to a counter or a histogram. */
   observe(object: string, series: readonly Series[]): void {
     const metric = this.#metric;
     for (const [labels, value] of series) {
@@ -110,7 +110,7 @@ export class ObjectSeries {
     const present = new Map(series.map(([labels]) => [JSON.stringify(labels), labels]));
     for (const labels of this.#known.get(object) ?? []) {
       const key = JSON.stringify(labels);
-      // A gauge keeps the labels that it was set with last, others those that they had first.
+      // A gauge has the series of the last call only, other metrics those of all calls.
       if (!(metric instanceof Gauge)) present.set(key, labels);
       else if (!present.has(key)) metric.remove(labels);
     }

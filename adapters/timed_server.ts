@@ -2,9 +2,9 @@
  * An HTTP server that bounds the time of its clients.
  *
  * `Deno.serve` waits forever for a client that sends its request slowly, or not at all, or that does not
- * read the response: connections, and the memory of each, would add up. So this is `node:http`. It costs
- * the process 66 MB more after some thousand requests, and four times the CPU of each: a program with
- * little memory and frequent probes takes `serveHTTP()`.
+ * read the response, so that connections and their memory would add up. `node:http` has timeouts, but
+ * costs 66 MB more after some thousand requests, and four times the CPU of each: a program with little
+ * memory and frequent probes uses `serveHTTP()`.
  *
  * @module
  */
@@ -26,19 +26,19 @@ export interface TimedOptions extends ServeOptions {
   /** Time for a whole request, with its body, ms. @default {30000} */
   readonly requestMs?: number;
   /**
-   * A connection on which no byte moves ends after this time, ms: longer than a browser waits between two
-   * requests, and than a stream is silent.
+   * Time after which a silent connection is closed, ms: longer than browsers wait between two requests, and
+   * than a stream is silent.
    *
    * @default {75000}
    */
   readonly idleMs?: number;
 }
 
-/** Between two searches for connections that are late, ms. */
+/** Interval at which connections are checked for timeouts, ms. */
 const CHECK_MS = 5000;
 
 /** Connections at the same time; more are closed at once. */
-const MOST_CONNECTIONS = 1000;
+const MAX_CONNECTIONS = 1000;
 
 /**
  * Resolves when it listens. Throws a `SyntaxError` for a bad address and an `Error` that names the address
@@ -55,7 +55,7 @@ export async function serveTimed(
     connectionsCheckingInterval: Math.min(CHECK_MS, headersMs),
   }, (incoming, outgoing) => void answer(app, { incoming, outgoing }));
   server.timeout = idleMs;
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   const bound = await listenAt(server, address);
   return {
     address: bound,
@@ -98,7 +98,7 @@ async function answer(
   }
 }
 
-/** Undefined where the host and the path make no address, or another path. */
+/** Undefined where host and path make no URL, or one with another path. */
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = "GET", url: target = "/", headersDistinct } = incoming;
   const host = headersDistinct.host?.[0] ?? "localhost";

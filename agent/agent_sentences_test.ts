@@ -80,7 +80,7 @@ async function heartbeat(failing: "node" | "renewLease"): Promise<string> {
   const random = seededRandom(1);
   const running = runHeartbeat({ link, clock, random, log }, end.signal, {
     heartbeatMs: 60_000,
-    seen: () => {},
+    onNode: () => {},
   });
   await clock.runUntil(60_000);
   end.abort();

@@ -35,7 +35,7 @@ import { ON_TIME, type SampleOptions } from "./sampling/node_sampler.ts";
 /** Parts of the loop. */
 export interface NodeLoopParts {
   readonly allocations: Pick<Informer<PodAllocation>, "all" | "synced">;
-  /** Samples the node's cgroups; `managed` holds the hex ids of the containers that take part. */
+  /** Samples the node's cgroups; `managed` has the hex ids of the containers that take part. */
   readonly sample: (
     at: number,
     managed: ReadonlySet<string>,
@@ -53,21 +53,19 @@ export interface NodeLoopParts {
 
 /** Settings of the loop; times in milliseconds. Absent ones are as in {@linkcode LOOP_DEFAULTS}. */
 export interface NodeLoopOptions extends Partial<MarketSettings> {
+  /** Time between two samples. */
   readonly sampleMs?: number;
-  /**
-   * The same for a container that uses over 80 % of its quota, and for all while over 80 % of the
-   * node's CPU is used.
-   */
+  /** As `sampleMs`, for pods with a container near its quota, and for all while the node is busy. */
   readonly busySampleMs?: number;
   /** Mean time between two renewals of the agent's lease. */
   readonly heartbeatMs?: number;
-  /** Share of the CPU that the market could have which it leaves to the node. */
+  /** Share of the capacity that the market leaves to the node. */
   readonly reserve?: number;
   /** Called after each round, for metrics, `/view` and records. */
   readonly observe?: (round: RoundResult, input: RoundInput) => void;
-  /** Called at each tick, also while no round is possible: a sign of life. */
+  /** Called at each tick, also while no round is possible. */
   readonly alive?: () => void;
-  /** Called after each sample with the time that it took, and by how much it was late, ms. */
+  /** Called after each sample with its duration and lateness, ms. */
   readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
 
@@ -89,28 +87,30 @@ export const LOOP_DEFAULTS: LoopDefaults = {
   reserve: 0.1,
 };
 
-/** Input of a round, beside the allocations. */
+/** Input of a round beside the allocations. */
 export interface RoundInput {
   readonly node: Node;
   readonly sample: NodeSample;
   /** True while the kernel enforces no CPU quota, so that no limit is moved. */
   readonly limitsIgnored: boolean;
-  /** How long the clearing and all that belongs to it took. */
+  /** Duration of the clearing and what follows from it, ms. */
   readonly clearMs: number;
 }
 
 /** State between two ticks. */
 interface LoopState extends NodeMarket {
   readonly states: ContainerStates;
-  /** When the market was last cleared, and for which participants. */
+  /** When the market was last cleared. */
   readonly clearedAt: number;
+  /** Participants of the last clearing. */
   readonly participants?: Participants;
   /** True while the kernel enforces no CPU quota. */
   readonly limitsIgnored: boolean;
   /** Time between two samples of containers far from their limits. */
   readonly everyMs: number;
-  /** Time until the next tick, and when that is due. */
+  /** Time until the next tick. */
   readonly sleepMs: number;
+  /** When the next tick is due. */
   readonly dueAt: number;
 }
 
@@ -124,14 +124,14 @@ interface Loop
   readonly participantsOf: ParticipantIndex;
 }
 
-/** While no container runs into its quota the market is cleared this often. */
+/** Interval of clearings while nothing is urgent. */
 export const QUIET_ROUND_MS = 1000;
-/** A node that uses more than this share of its CPU may soon have none left for a burst. */
+/** A node that uses a larger share of its CPU may soon have none left for a burst. */
 const BUSY_SHARE = 0.8;
-/** Time in which API, controller and kubelet bring a change into force, if they do. */
+/** Time within which API, controller and kubelet put a changed limit in force. */
 const SETTLING_MS = 10_000;
 
-/** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
+/** Runs the loop until the signal is aborted. Failures of the API do not end it. */
 export async function runNodeLoop(
   parts: NodeLoopParts,
   signal: AbortSignal,
@@ -143,9 +143,9 @@ export async function runNodeLoop(
   signal.addEventListener("abort", () => supervisor.stop(), { once: true });
   if (signal.aborted) supervisor.stop();
   let node: Node | undefined;
-  const seen = (now: Node): void => {
-    // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
-    if (now.allocatableCPU > 0) node = now;
+  const onNode = (read: Node): void => {
+    // A kubelet that can't count its CPUs, or has not yet, reports none.
+    if (read.allocatableCPU > 0) node = read;
   };
   const settings: LoopSettings = { ...LOOP_DEFAULTS, ...options };
   const { sampleMs } = settings;
@@ -163,7 +163,7 @@ export async function runNodeLoop(
     let hasBegun = false;
     while (!supervisor.signal.aborted) {
       settings.alive?.();
-      // While the API is away the market goes on with what was last seen of it.
+      // While the API server is away, the market goes on with the allocations that were last read.
       hasBegun ||= allocations.synced;
       state = followKernel(state, loop);
       if (node !== undefined && hasBegun) state = tick(state, node, loop);
@@ -173,20 +173,20 @@ export async function runNodeLoop(
   }
 
   supervisor.supervise("outbox", outbox.run(supervisor.signal));
-  const heartbeat = runHeartbeat(parts, supervisor.signal, { ...settings, seen });
+  const heartbeat = runHeartbeat(parts, supervisor.signal, { ...settings, onNode });
   supervisor.supervise("heartbeat", heartbeat);
   supervisor.supervise("rounds", ticks());
   await supervisor.done();
 }
 
-/** Begins anew where the kernel no longer enforces limits, or does again. */
+/** Resets the containers' states where the kernel no longer enforces limits, or does again. */
 function followKernel(
   state: LoopState,
   { limitsIgnored = () => false, outbox, log }: Loop,
 ): LoopState {
   const isIgnored = limitsIgnored();
   if (isIgnored === state.limitsIgnored) return state;
-  // As after a restart: what the API has holds, and nothing that waits is sent.
+  // As after a restart: limits start from the API's values, and waiting writes are dropped.
   outbox.keepOnly(new Set());
   if (isIgnored) {
     const reason: MarketReason = "SchedExt";
@@ -195,24 +195,26 @@ function followKernel(
   return { ...state, limitsIgnored: isIgnored, states: new Map() };
 }
 
-/** Samples and estimates; clears, paces and publishes where that is due. Returns the next state. */
+/** Samples and estimates; clears, paces and publishes when a round is due. Returns the next state. */
 function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const { clock, settings } = loop;
   const { limitsIgnored, states } = state;
   const now = clock.monotonic();
   const participants = loop.participantsOf(loop.allocations.all());
   const unsettled = unsettledContainers(states, now);
-  const how = { unsettled, everyMs: state.everyMs };
-  const sample = loop.sample(now, participants.containerIDs, how);
+  const options = { unsettled, everyMs: state.everyMs };
+  const sample = loop.sample(now, participants.containerIDs, options);
   const sampledAt = clock.monotonic();
   settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
   const { containers, nearLimit, urgent } = estimate(participants.list, {
-    ...{ sample, states, context: { ...settings, ...state, now } },
+    sample,
+    states,
+    context: { ...settings, ...state, now },
     limitOf: publishedLimit(loop.outbox.written),
   });
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
-  // Limits that follow demand leave others what they request.
+  // Where limits follow demand, the capacity does not depend on idle CPU.
   const available = isTight ? undefined : availableCPU(load, sample.node);
   const capacityOf = (available = 0): number =>
     marketCapacity({
@@ -248,7 +250,7 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   return { ...next, freeFraction, waitMs, nodeState: after, clearedAt: now, participants };
 }
 
-/** Puts the writes that a round calls for into the outbox. */
+/** Puts the writes of a round into the outbox. */
 function publish(
   round: RoundResult,
   { outbox, allocations, log }: Loop,
@@ -263,7 +265,7 @@ function publish(
   }
 }
 
-/** The containers with a limit that was changed lately and is not in force yet. */
+/** Ids of containers with a limit that was changed lately and is not in force yet. */
 function unsettledContainers(states: ContainerStates, now: number): string[] {
   const isUnsettled = ({ reasonAt = -Infinity, pace, sample }: ContainerState): boolean =>
     now - reasonAt <= SETTLING_MS && sample?.quota !== undefined &&

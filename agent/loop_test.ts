@@ -161,7 +161,7 @@ loopTest("samples more often while 80 % of the node's CPU are used", async (scen
 for (const [idle400ms, limit] of [[0, 1150], [1000, 4000]] as const) {
   loopTest(`takes containers for waiting by idle CPU of 0.4 s (${idle400ms}m)`, async (scene) => {
     const { kernel, demand, pass, limitOf } = scene;
-    kernel.node = { shared: 5000, idle: 0, idle400ms, others: 0 };
+    kernel.node = { shared: 5000, idle: 0, idle400ms, unmanagedUsage: 0 };
     scene.setBounds("a", sampleBounds("a", { ceiling: 4000 }));
     scene.setBounds("b", sampleBounds("b", { ceiling: 4000, weight: 300, multiplier: 3 }));
     demand.set("a", 3700).set("b", 0);

@@ -48,14 +48,14 @@ import {
   paceOptions,
 } from "./settings.ts";
 
-/** The program's process: output, environment, time, and the signal that ends it. */
+/** Output, environment and time of the process, and the signal that ends it. */
 export interface ProgramInput {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Opens the way to the API; each request is observed. */
+  /** Connects to the API server; each request is observed. */
   readonly connect: (
     settings: AgentSettings,
     observe: RequestObserver,
@@ -68,11 +68,11 @@ const PROGRAM = {
   schema: AGENT_SETTINGS,
 };
 /**
- * The list is read again this often, in case a watch missed a change; agents spread it, so that those
- * that were started together do not list together.
+ * Interval at which allocations are listed again, in case a watch missed a change; the spread keeps agents
+ * that were started together from listing together.
  */
-const RELIST_MS = { least: 600_000, spread: 60_000 } as const;
-/** Pods outside of the market are sampled this often: only their usage of minutes counts. */
+const RELIST_MS = { min: 600_000, spread: 60_000 } as const;
+/** Pods outside of the market are sampled this often, ms: only their usage over minutes counts. */
 const UNMANAGED_MS = 1000;
 
 /**
@@ -103,11 +103,11 @@ export async function runProgram(
   }
 }
 
-/** Whether the message alone helps: the node is not as it should be, or may not be read. */
+/** Whether the error is about the node, so that its message suffices: files are missing or unreadable. */
 function isNodeError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { NotFound, NotCapable, PermissionDenied } = Deno.errors;
-  // EIO or EMFILE, for instance.
+  // For instance EIO or EMFILE.
   const isSystemError = "code" in error && /^E[A-Z0-9]+$/.test(String(error.code));
   return error.cause === NO_LAYOUT || isSystemError ||
     [NotFound, NotCapable, PermissionDenied].some((kind) => error instanceof kind);
@@ -173,15 +173,14 @@ async function runAgent(
   const { nodeName, namespace, idleCPU } = settings;
   const random = { next: Math.random };
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
-  const sampler = createNodeSampler({
-    ...{ tree, cores, log, pressure: idleCPU === "free" },
-    unmanagedMs: Math.max(UNMANAGED_MS, settings.sampleInterval),
-  });
+  const unmanagedMs = Math.max(UNMANAGED_MS, settings.sampleInterval);
+  const pressure = idleCPU === "free";
+  const sampler = createNodeSampler({ tree, cores, log, pressure, unmanagedMs });
   const fieldSelector = `spec.nodeName=${nodeName}`;
   const allocations: Informer<PodAllocation> = createInformer({
     ...{ clock, random, log, name: "PodAllocation" },
     source: allocationListWatch(connection, { fieldSelector, log, random }),
-    relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
+    relistEveryMs: RELIST_MS.min + random.next() * RELIST_MS.spread,
   });
   const latest = createLatestRound({
     ...{ clock, pace: paceOptions(settings), idleCPU, stuckAfterMs: settings.stuckAfter },
@@ -253,6 +252,6 @@ if (import.meta.main) {
         ? connectInCluster({ program: "agent", observe })
         : connectKubeconfig({ path: kubeconfig, program: "agent", observe }),
   });
-  // A client that does not read its response would keep the process.
+  // A client that does not read its response would keep the process alive.
   Deno.exit(code);
 }

@@ -22,7 +22,7 @@ import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
 import type { NodeLoopOptions } from "./loop.ts";
 
-/** Paths are put together with a slash; the root itself keeps its own. */
+/** A path without slashes at its end, but for the root. */
 const directoryKind: Kind<string> = kindOf(
   "a directory",
   (text) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
@@ -54,7 +54,7 @@ const AGENT_SHAPE = {
       "limits are held",
   }),
   cores: setting("agent.cores", {
-    kind: optionalKind(numberKind({ least: 1, most: 8192, whole: true })),
+    kind: optionalKind(numberKind({ min: 1, max: 8192, whole: true })),
     default: "",
     description: "CPUs of the node; by default as many as the cgroups show",
   }),
@@ -64,85 +64,85 @@ const AGENT_SHAPE = {
     description: "Where /healthz, /readyz, /metrics and /view are served",
   }),
   sampleInterval: setting("agent.sampleInterval", {
-    kind: durationKind({ leastMs: 50, mostMs: 10_000 }),
+    kind: durationKind({ minMs: 50, maxMs: 10_000 }),
     default: "250ms",
     description: "Time between two samples of the node",
   }),
   busySampleInterval: setting("agent.busySampleInterval", {
-    kind: durationKind({ leastMs: 20, mostMs: 10_000 }),
+    kind: durationKind({ minMs: 20, maxMs: 10_000 }),
     default: "100ms",
     description:
       "The same while a container is close to its limit, or the node uses 80 % of its CPU",
   }),
   heartbeat: HEARTBEAT_SETTING,
   reserve: setting("agent.reserve", {
-    kind: numberKind({ most: 0.9 }),
+    kind: numberKind({ max: 0.9 }),
     default: "0.1",
     description: "Share of the CPU that the market could have which it leaves to the node",
   }),
   waitTarget: setting("agent.waitTarget", {
-    kind: durationKind({ leastMs: 10, mostMs: 2000 }),
+    kind: durationKind({ minMs: 10, maxMs: 2000 }),
     default: "100ms",
     description: "One request in a hundred may wait longer for CPU quota; longer waits save CPU",
   }),
   decreaseHysteresis: setting("agent.decreaseHysteresis", {
-    kind: numberKind({ most: 0.9 }),
+    kind: numberKind({ max: 0.9 }),
     default: "0.1",
     description: "A decrease by lower demand is at least this share of the limit",
   }),
   decreaseWait: setting("agent.decreaseWait", {
-    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 3_600_000 }),
     default: "30s",
     description: "How long demand must stay lower before the limit follows",
   }),
   warmUp: setting("agent.warmUp", {
-    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 0, maxMs: 600_000 }),
     default: "10s",
     description: "A limit follows lower demand only when the container's readings are this old",
   }),
   usageMean: setting("agent.usageMean", {
-    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 600_000 }),
     default: "15s",
     description: "Time constant of a container's mean usage; a usage that has clearly shifted is " +
       "followed at once",
   }),
   raiseHysteresis: setting("agent.raiseHysteresis", {
-    kind: numberKind({ most: 0.15 }),
+    kind: numberKind({ max: 0.15 }),
     default: "0.01",
     description:
       "While limits follow demand (market.idleCPU: tight, and Guaranteed pods): a raise " +
       "is at least this share of the limit, and up to 0.15 of it as CPU gets scarce",
   }),
   raiseGap: setting("agent.raiseGap", {
-    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 0, maxMs: 600_000 }),
     default: "1s",
     description: "While limits follow demand: least time between two raises of a container",
   }),
   shareGap: setting("agent.shareGap", {
-    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 600_000 }),
     default: "5s",
     description: "While CPU is scarce: least time between two decreases of a container that give " +
       "its CPU to others",
   }),
   shareHysteresis: setting("agent.shareHysteresis", {
-    kind: numberKind({ most: 0.9 }),
+    kind: numberKind({ max: 0.9 }),
     default: "0.05",
     description: "While CPU is scarce: a change of a limit to the container's share is at least " +
       "this share of the limit",
   }),
   releaseAfter: setting("agent.releaseAfter", {
-    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 3_600_000 }),
     default: "10s",
     description: "While CPU is scarce: a container gets its ceiling back when it got all that it " +
       "needs for this long",
   }),
   stuckAfter: setting("agent.stuckAfter", {
-    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 5000, maxMs: 600_000 }),
     default: "30s",
     description: "/healthz fails when the loop has stood still for this long",
   }),
   stopGrace: setting("agent.stopGrace", {
-    kind: durationKind({ leastMs: 1000, mostMs: 10_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 10_000 }),
     default: "10s",
     description: "Time for a clean end after SIGTERM",
   }),
@@ -153,7 +153,7 @@ const AGENT_SHAPE = {
     onlyBy: "flag",
   }),
   interval: setting("interval", {
-    kind: durationKind({ leastMs: 10, mostMs: 60_000 }),
+    kind: durationKind({ minMs: 10, maxMs: 60_000 }),
     default: "250ms",
     description: "With --once: time between the two samples",
     onlyBy: "flag",
@@ -188,12 +188,12 @@ export const OTHER_SECTIONS: readonly string[] = [
   ...OPTIPOD_KEYS,
 ];
 
-/** The options of the loop that users can set: all but its observers and a constant. */
+/** The options of the loop that users can set. */
 export type LoopSettings = Required<
   Omit<NodeLoopOptions, "needUpTo" | "observe" | "alive" | "sampled">
 >;
 
-/** The settings of the loop. */
+/** Options of the loop by the settings. */
 export function loopSettings(settings: AgentSettings): LoopSettings {
   return {
     pace: paceOptions(settings),
@@ -207,10 +207,8 @@ export function loopSettings(settings: AgentSettings): LoopSettings {
   };
 }
 
-/** The settings of pacing. */
-export function paceOptions(
-  settings: AgentSettings,
-): PaceOptions {
+/** Options of pacing by the settings. */
+export function paceOptions(settings: AgentSettings): PaceOptions {
   return {
     ...DEFAULT_PACE,
     warmUpMs: settings.warmUp,

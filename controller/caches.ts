@@ -209,8 +209,8 @@ export async function whenCachesSynced(
     if (informer !== verticalPodAutoscalers && !await informer.whenSynced(signal)) return false;
   }
   const synced = await within(
-    (late) => verticalPodAutoscalers.whenSynced(AbortSignal.any([signal, late])),
-    { clock, ms: VPA_WAIT_MS, late: () => false },
+    (timeout) => verticalPodAutoscalers.whenSynced(AbortSignal.any([signal, timeout])),
+    { clock, ms: VPA_WAIT_MS, onTimeout: () => false },
   );
   if (synced || signal.aborted) return synced;
   log.warn("VerticalPodAutoscalers can't be read: limits are not raised until they can", {

@@ -15,7 +15,7 @@ import {
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
-import { aborted, within } from "../shared/control/time_limit.ts";
+import { untilAborted, within } from "../shared/control/time_limit.ts";
 import { SETTINGS } from "../shared/installation.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -167,10 +167,10 @@ async function lead(
     parts.placement?.lead(term),
     parts.webhook?.(mutatorsOf(parts, copies), term),
   ]).then(() => {});
-  const late = () => log.warn("Requests are still under way at the end", { graceMs });
+  const onTimeout = () => log.warn("Requests are still under way at the end", { graceMs });
   try {
-    await Promise.race([work, aborted(term)]);
-    await within(() => work, { clock, ms: graceMs, late });
+    await Promise.race([work, untilAborted(term)]);
+    await within(() => work, { clock, ms: graceMs, onTimeout });
   } finally {
     metrics.leads(false);
     unsubscribe();

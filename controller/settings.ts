@@ -65,7 +65,7 @@ const CONTROLLER_SHAPE = {
   }),
   ...SCOPE_SETTINGS.shape,
   burstFactor: setting("market.burstFactor", {
-    kind: numberKind({ least: 1, most: 1000 }),
+    kind: numberKind({ min: 1, max: 1000 }),
     default: "8",
     description: "Ceiling of a limit as a multiple of the user's own; 1 = never above; see " +
       "market.leastCeiling",
@@ -88,7 +88,7 @@ const CONTROLLER_SHAPE = {
     live: true,
   }),
   quotaHeadroom: setting("market.quotaHeadroom", {
-    kind: numberKind({ most: 1000 }),
+    kind: numberKind({ max: 1000 }),
     default: "1",
     description:
       "Pods of the largest original limit for which a namespace's quota on limits.cpu keeps " +
@@ -134,13 +134,13 @@ const CONTROLLER_SHAPE = {
     onlyBy: "file",
   }),
   metricInterval: setting("metrics.interval", {
-    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 600_000 }),
     default: "15s",
     description: "Time between two answers to the same query",
     live: true,
   }),
   metricStaleAfter: setting("metrics.staleAfter", {
-    kind: durationKind({ leastMs: 2000, mostMs: 3_600_000 }),
+    kind: durationKind({ minMs: 2000, maxMs: 3_600_000 }),
     default: "2m",
     description: "An answer that is older is ignored; two intervals at least",
     live: true,
@@ -152,31 +152,31 @@ const CONTROLLER_SHAPE = {
   heartbeat: HEARTBEAT_SETTING,
   dryRun: DRY_RUN_SETTING,
   maxResizesPerSecond: setting("controller.maxResizesPerSecond", {
-    kind: numberKind({ least: 0.01, most: 10_000 }),
+    kind: numberKind({ min: 0.01, max: 10_000 }),
     default: "50",
     description: "Changes of limits per second in the whole cluster",
   }),
   maxNewAllocationsPerSecond: setting("controller.maxNewAllocationsPerSecond", {
-    kind: numberKind({ least: 0.01, most: 10_000 }),
+    kind: numberKind({ min: 0.01, max: 10_000 }),
     default: "50",
     description: "Pods that enter the market per second",
   }),
   minResizeInterval: setting("controller.minResizeInterval", {
-    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 0, maxMs: 600_000 }),
     default: "1s",
     description:
       "Least time between two changes of a pod's limits, but for its own ones coming back",
     live: true,
   }),
   maxStep: setting("controller.maxStep", {
-    kind: optionalKind(numberKind({ least: 1.1, most: 1000 })),
+    kind: optionalKind(numberKind({ min: 1.1, max: 1000 })),
     default: "",
     description: "Largest factor of one change of a limit, up or down, but for own ones coming " +
       "back: with 1.5 a limit of 300m becomes 450m at most and 200m at least; empty: any",
     live: true,
   }),
   agentSilentAfter: setting("controller.agentSilentAfter", {
-    kind: durationKind({ leastMs: 5000, mostMs: 86_400_000 }),
+    kind: durationKind({ minMs: 5000, maxMs: 86_400_000 }),
     default: "5m",
     description:
       "When a node's agent has not renewed its lease for this long, its pods get their original limits back; " +
@@ -188,7 +188,7 @@ const CONTROLLER_SHAPE = {
     description: "Where /healthz, /readyz and /metrics are served",
   }),
   stopGrace: setting("controller.stopGrace", {
-    kind: durationKind({ leastMs: 1000, mostMs: 300_000 }),
+    kind: durationKind({ minMs: 1000, maxMs: 300_000 }),
     default: "10s",
     description: "Time for a clean end after SIGTERM; requests under way get half of it",
   }),

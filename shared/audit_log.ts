@@ -62,14 +62,11 @@ export const auditLineSchema = z.object({
 /** The object of a change, the change, and the answer. */
 export type AuditedChange = z.infer<typeof auditedChangeSchema>;
 
-/** A line of the log. */
-export type AuditLine = z.infer<typeof auditLineSchema>;
-
 /** A request that changes an object. */
 export interface AuditedRequest {
-  /** Under which the API server's own audit log has it, too. */
+  /** The request's ID, which the API server's audit log has, too. */
   readonly auditID: string;
-  /** Records a change that it asked for, once it is answered. */
+  /** Records a change of the request, once the server has answered. */
   record(change: AuditedChange): void;
 }
 
@@ -79,18 +76,18 @@ export interface AuditLog {
   begin(): AuditedRequest;
 }
 
-/** Where lines go, and what they need. */
+/** Parts of the audit log. */
 export interface AuditLogOptions {
   /** Writes one line, its end included. */
   readonly write: (line: string) => void;
   readonly clock: Pick<Clock, "wall" | "monotonic">;
   /** Gives a request its ID. */
   readonly newID: () => string;
-  /** A line was dropped. */
+  /** Called for each line that the rate limit drops. */
   readonly onDrop: () => void;
 }
 
-/** Bounds the log's size where the server refuses again and again. Four times the rate of resizes. */
+/** Bounds the log's size while the server refuses again and again: four times the rate of resizes. */
 const LINES_PER_SECOND = 200;
 const BURST = 2000;
 /** Most characters of a message: a policy engine may answer at great length. */

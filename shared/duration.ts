@@ -1,8 +1,6 @@
 /**
- * Durations: those of settings, `90s` or `250ms`, and those that Go writes, `1h30m` or `1.5s`, with
- * days,
- * `7d`, which Go does not know. The second grammar is that of `time.ParseDuration` without minus signs
- * (https://pkg.go.dev/time#ParseDuration).
+ * Durations of settings, `90s` or `250ms`, and Go's, `1h30m`: the grammar of `time.ParseDuration`
+ * (https://pkg.go.dev/time#ParseDuration) without minus signs, and with days, `7d`.
  *
  * @module
  */
@@ -24,7 +22,7 @@ const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
 /** Go counts nanoseconds in 64 bits, some 292 years. */
 const MOST_NS = 2n ** 63n - 1n;
 
-/** More than any real duration needs; longer text is not parsed. */
+/** Characters, more than any real duration needs; longer text is not parsed. */
 const LONGEST_DURATION = 64;
 
 /** A number and its unit. `ms` is tried before `m`. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Namespace of agents, controllers and settings, where the installation has no other. */
+/** Default namespace of agents, controllers and settings. */
 export const DEFAULT_NAMESPACE = "mbcas-system";
 
 /** Lease of the leading controller. */
@@ -20,9 +20,9 @@ export const SETTINGS = { name: "mbcas-config", key: "config.yaml" } as const;
 export const VERSION_LABEL = "app.kubernetes.io/version";
 /** The label with the name of a program. */
 export const APP_LABEL = "app.kubernetes.io/name";
-/** The agents' value of it. */
+/** The agents' value of {@linkcode APP_LABEL}. */
 export const AGENT_APP = "mbcas-agent";
-/** The controllers' value of it. */
+/** The controllers' value of {@linkcode APP_LABEL}. */
 export const CONTROLLER_APP = "mbcas-controller";
 
 /** Lists the controllers' pods, in whichever namespace the installation is. */

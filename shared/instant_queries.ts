@@ -1,20 +1,20 @@
 /**
- * The port to a Prometheus that is asked for values of the present moment.
+ * The port to Prometheus' instant queries.
  *
  * @module
  */
 
 /** One series or scalar of an answer. */
 export interface InstantSample {
-  /** May be NaN, infinite or negative: queries can say anything. */
+  /** May be NaN, infinite or negative. */
   readonly value: number;
-  /** The time that it speaks of, ms since 1970, by the server's clock. */
+  /** Time of the value, ms since 1970, by the server's clock. */
   readonly atMs: number;
 }
 
 /**
- * Why a server gave no samples. `unreachable`: it said nothing, or not now. `refused`: it can't do such
- * a query. `unreadable`: the answer does not fit it.
+ * Why a server gave no samples. `unreachable`: it did not answer, or was busy. `refused`: it can't evaluate
+ * the query. `unreadable`: the answer is not of the expected form.
  */
 export type AnswerProblem = "unreachable" | "refused" | "unreadable";
 
@@ -23,7 +23,7 @@ export type InstantAnswer =
   | { readonly samples: readonly InstantSample[] }
   | { readonly problem: AnswerProblem; readonly message: string };
 
-/** A question to a server. */
+/** A query, and the server to evaluate it. */
 export interface InstantQuestion {
   /** Its address, for instance `http://prometheus.monitoring:9090`. */
   readonly server: string;
@@ -31,7 +31,7 @@ export interface InstantQuestion {
   readonly query: string;
 }
 
-/** Asks for values of the present moment. */
+/** Evaluates instant queries. */
 export interface InstantQueries {
   /** Resolves within seconds, whatever happens; `signal` ends the wait. */
   ask(question: InstantQuestion, signal: AbortSignal): Promise<InstantAnswer>;

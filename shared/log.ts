@@ -1,5 +1,5 @@
 /**
- * The log as the core sees it: constant messages with fields, no formatting, no sink.
+ * The port to the log: constant messages with fields.
  *
  * @module
  */

@@ -1,15 +1,15 @@
 /**
- * Reads values of unknown shape by their members: what is of another kind is taken for absent.
+ * Reads JSON values of unknown shape: values that are not objects have no members.
  *
  * @module
  */
 
-/** True of what has members. */
+/** True for an object that is not an array. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value's members; none where it has none. */
+/** The members of an object; none for other values. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isMembers(value) ? value : {};
 }

@@ -4,17 +4,17 @@
  * @module
  */
 
-/** More than a third of the letters wrong is another name. */
-const MOST_WRONG = 1 / 3;
+/** A name with a larger share of wrong letters is another name. */
+const MAX_WRONG_SHARE = 1 / 3;
 
 /** The known name with the fewest edits from `name`; undefined when none is near. O(n·m) each. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  let least = Math.floor(name.length * MOST_WRONG) + 1;
+  let minEdits = Math.floor(name.length * MAX_WRONG_SHARE) + 1;
   for (const candidate of known) {
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (edits >= least) continue;
-    least = edits;
+    if (edits >= minEdits) continue;
+    minEdits = edits;
     nearest = candidate;
   }
   return nearest;

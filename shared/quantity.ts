@@ -29,7 +29,7 @@ const SUFFIXES: ReadonlyMap<string, Scale> = new Map([
   ]),
 ]);
 
-/** Sign, digits, decimals, then a suffix or a decimal exponent; some digit is asked for below. */
+/** Sign, digits, decimals, then a suffix or a decimal exponent; the parser requires a digit. */
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 
 /** More digits than any real quantity has; longer text is not parsed, since that takes time. */
@@ -38,16 +38,16 @@ const LONGEST_QUANTITY = 1000;
 /** Beyond it every quantity of so many digits is 0, or more than can be counted. */
 const LARGEST_EXPONENT = 2 * LONGEST_QUANTITY;
 
-/** The name of a counted resource, and its unit of 10^-exponent. */
+/** A resource, and the unit of 10^-exponent in which it is counted. */
 interface Counted {
-  readonly what: string;
+  readonly resource: string;
   readonly unit: string;
   readonly exponent: number;
 }
 
-const MILLICORES: Counted = { what: "CPU", unit: "m", exponent: 3 };
-const NANOCORES: Counted = { what: "CPU", unit: "n", exponent: 9 };
-const BYTES: Counted = { what: "memory", unit: " bytes", exponent: 0 };
+const MILLICORES: Counted = { resource: "CPU", unit: "m", exponent: 3 };
+const NANOCORES: Counted = { resource: "CPU", unit: "n", exponent: 9 };
+const BYTES: Counted = { resource: "memory", unit: " bytes", exponent: 0 };
 
 /**
  * Millicores of a CPU quantity such as `250m`, `1`, `0.5`, `1500000n`, `2e3` or `1Ki`.
@@ -59,7 +59,7 @@ export function parseCPU(text: string): number {
   return parseQuantity(text, MILLICORES);
 }
 
-/** As `parseCPU`, but undefined for what is no CPU quantity, or beyond 2^53 m. */
+/** As `parseCPU`, but undefined where that throws. */
 export function countableCPU(text: string): number | undefined {
   try {
     return parseCPU(text);
@@ -70,8 +70,8 @@ export function countableCPU(text: string): number | undefined {
 }
 
 /**
- * As `parseCPU`, for a bound: beyond 2^53 m it is the largest number that can be counted. Nothing ever
- * reaches it, and the server lets people write such quantities.
+ * As `parseCPU`, for a bound: 2^53 m where it is larger, as the server accepts such quantities and no
+ * usage reaches them.
  */
 export function parseCPUBound(text: string): number {
   return parseQuantity(text, { ...MILLICORES, isBound: true });
@@ -90,7 +90,7 @@ export function parseBytes(text: string): number {
   return parseQuantity(text, BYTES);
 }
 
-/** As `parseBytes`, for a bound, as `parseCPUBound`. */
+/** As `parseBytes`, for a bound: 2^53 bytes where it is larger. */
 export function parseBytesBound(text: string): number {
   return parseQuantity(text, { ...BYTES, isBound: true });
 }
@@ -98,10 +98,10 @@ export function parseBytesBound(text: string): number {
 /** A quantity as a whole number of units; of a bound at most 2^53 of them. */
 function parseQuantity(
   text: string,
-  { what, unit, exponent, isBound = false }: Counted & { readonly isBound?: boolean },
+  { resource, unit, exponent, isBound = false }: Counted & { readonly isBound?: boolean },
 ): number {
   const refuse = (why: string): never => {
-    throw new SyntaxError(`Cannot parse ${what} quantity: ${quotedText(text)} is ${why}`);
+    throw new SyntaxError(`Cannot parse ${resource} quantity: ${quotedText(text)} is ${why}`);
   };
   const readable = text.length <= LONGEST_QUANTITY ? text : "";
   const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(readable) ?? [];
@@ -125,12 +125,10 @@ function parseQuantity(
   return isBound ? Number.MAX_SAFE_INTEGER : refuse(`more than ${Number.MAX_SAFE_INTEGER}${unit}`);
 }
 
-/**
- * The sum in millicores, or the largest number that can be counted: limits may be as absurd as people
- * like.
- */
+/** The sum in millicores, 2^53 at most: users may write larger limits. */
 export function sumCPU(millicores: Iterable<number>): number {
-  const sum = Iterator.from(millicores).reduce((all, one) => all + one, 0);
+  let sum = 0;
+  for (const amount of millicores) sum += amount;
   return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }
 

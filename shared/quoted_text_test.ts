@@ -25,8 +25,8 @@ pure("quotedText() escapes what can't be seen", () => {
 });
 
 pure("quotedText() cuts long text between characters, and shows how long it is", () => {
-  assert.equal(quotedText("abcdef", { most: 3 }), '"abc…" (6 characters)');
-  assert.equal(quotedText("🐢🐢", { most: 1 }), '"🐢…" (4 characters)');
+  assert.equal(quotedText("abcdef", 3), '"abc…" (6 characters)');
+  assert.equal(quotedText("🐢🐢", 1), '"🐢…" (4 characters)');
   assert.equal(quotedText("a".repeat(64)), `"${"a".repeat(64)}"`);
   assert.equal(quotedText("a".repeat(200_000)), `"${"a".repeat(64)}…" (200000 characters)`);
 });

@@ -15,8 +15,7 @@ const TWO_TO_32 = 2 ** 32;
 
 /**
  * A generator (Mersenne Twister) that gives the same numbers for the same seed, an integer of which
- * the low 32 bits count. Its initialisation mixes the seed well: neighbouring small seeds, which
- * people like, begin with unrelated numbers.
+ * the low 32 bits count. Its initialisation mixes the seed: neighbouring seeds give unrelated numbers.
  */
 export function seededRandom(seed: number): Random {
   if (!Number.isSafeInteger(seed)) {

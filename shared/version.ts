@@ -4,7 +4,7 @@
  * @module
  */
 
-/** That of `deno.json`; a test compares the two. */
+/** The version in `deno.json`; a test compares the two. */
 export const VERSION = "0.1.0";
 
 /** The header `User-Agent` of a program's requests. */

@@ -17,7 +17,7 @@ export interface InstantQueriesOptions {
   /** @default {5000} */
   readonly timeoutMs?: number;
   /** @default {65536} */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** Unix time in seconds, and a float as text: `NaN`, `+Inf` and `-Inf` among them. */
@@ -35,18 +35,17 @@ const dataSchema = z.discriminatedUnion("resultType", [
   z.object({ resultType: z.literal("scalar"), result: sampleSchema }),
 ]);
 
-/** Creates a client of `GET /api/v1/query`; its only state are the program's open connections. */
+/** Creates a client of `GET /api/v1/query`. */
 export function createInstantQueries(
-  { timeoutMs = 5000, mostBytes = 65_536, ...request }: InstantQueriesOptions,
+  { timeoutMs = 5000, maxBytes = 65_536, ...request }: InstantQueriesOptions,
 ): InstantQueries {
   return {
     async ask({ server, query }, signal) {
-      // The server stops at the timeout, too. Since 3.0 it limits the series: two are enough to see that
-      // there are several.
+      // The server stops at the timeout, too. Since 3.0 it limits the series: two show that there are several.
       const parameters = { query, timeout: `${timeoutMs}ms`, limit: "2" };
       const path = "/api/v1/query";
       const answer = await requestPrometheus(
-        { server, path, parameters, timeoutMs, mostBytes, ...request },
+        { server, path, parameters, timeoutMs, maxBytes, ...request },
         signal,
       );
       if ("problem" in answer) return answer;
@@ -64,7 +63,6 @@ export function createInstantQueries(
 }
 
 function floatOf(text: string): number {
-  const [, sign, infinite] = /^([+-]?)(Inf)$/.exec(text) ?? [];
-  if (infinite !== undefined) return sign === "-" ? -Infinity : Infinity;
+  if (/^[+-]?Inf$/.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   return text.trim() === "" ? NaN : Number(text);
 }

@@ -40,7 +40,7 @@ export interface PrometheusRequest {
   /** Absent: anonymous. */
   readonly login?: HTTPLogin;
   readonly timeoutMs: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Parses the body; throws a `SyntaxError`. @default {JSON.parse} */
   readonly parse?: (text: string) => unknown;
 }
@@ -58,12 +58,12 @@ const answerSchema = z.discriminatedUnion("status", [
   }),
 ]);
 
-/** Error types by which the server rejects the query itself; all others may pass. */
+/** Error types of a query that the server rejects; others are temporary. */
 const REFUSALS: readonly string[] = ["bad_data", "execution", "not_found"];
-/** Prometheus's messages beyond `--query.max-samples`, and beyond 11,000 points per series. */
+/** Prometheus' messages beyond `--query.max-samples`, and beyond 11,000 points per series. */
 const TOO_MUCH = /too many samples|exceeded maximum resolution/;
-/** Longer messages repeat a long query. */
-const MOST_CHARACTERS = 300;
+/** Characters of a message: longer ones repeat a long query. */
+const MAX_CHARACTERS = 300;
 
 /** Sends the request. Never rejects. */
 export async function requestPrometheus(
@@ -74,7 +74,7 @@ export async function requestPrometheus(
   const url = `${server}${path}?${new URLSearchParams(parameters)}`;
   const answer = await boundedFetch({ url, ...rest }, signal);
   if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
-  return dataOf(answer, { mostBytes: request.mostBytes, parse });
+  return dataOf(answer, { maxBytes: request.maxBytes, parse });
 }
 
 function dataOf(
@@ -83,14 +83,17 @@ function dataOf(
     readonly headers: Headers;
     readonly text: string | undefined;
   },
-  { mostBytes, parse }: Required<Pick<PrometheusRequest, "mostBytes" | "parse">>,
+  { maxBytes, parse }: Required<Pick<PrometheusRequest, "maxBytes" | "parse">>,
 ): PrometheusData {
   if (status >= 300 && status < 400) {
-    const to = headers.get("location") ?? "nowhere";
-    return { problem: "unreachable", message: `HTTP ${status}: it sends on to ${quoted(to)}` };
+    const location = headers.get("location") ?? "nowhere";
+    return {
+      problem: "unreachable",
+      message: `HTTP ${status}: it sends on to ${quoted(location)}`,
+    };
   }
   if (text === undefined) {
-    const message = `the answer has more than ${mostBytes} bytes`;
+    const message = `the answer has more than ${maxBytes} bytes`;
     return { problem: "unreadable", message, tooMuch: true };
   }
   const answer = answerSchema.safeParse(jsonOrUndefined(text, parse)).data;
@@ -119,5 +122,5 @@ export function partialAnswer({ warnings = [] }: PrometheusAnswer): PrometheusPr
 }
 
 function quoted(text: string): string {
-  return quotedText(text, { most: MOST_CHARACTERS });
+  return quotedText(text, MAX_CHARACTERS);
 }

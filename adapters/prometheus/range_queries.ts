@@ -6,15 +6,14 @@
 import type { HTTPLogin } from "../http_login.ts";
 import { partialAnswer, type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
 
-/** The points of one series, in their order; those without a number are left out. */
+/** The points of one series, ascending; points without a finite value are left out. */
 export interface RangePoints {
   /** Ms since 1970. */
   readonly timesMs: Float64Array;
-  /** Finite. */
   readonly values: Float64Array;
 }
 
-/** Points of one series, ascending. */
+/** A series of a response. */
 export interface PrometheusSeries extends RangePoints {
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -37,7 +36,7 @@ export interface RangeQueriesOptions {
   /** @default {30000} */
   readonly timeoutMs?: number;
   /** Most bytes of one response: some 25 bytes per point. @default {33554432, which is 32 MiB} */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   /** @default anonymous */
   readonly login?: HTTPLogin;
 }
@@ -61,7 +60,7 @@ const UNREADABLE: PrometheusProblem = {
 
 /** Creates a client; its only state are open connections. */
 export function createRangeQueries(
-  { timeoutMs = 30_000, mostBytes = 32 * 1024 * 1024, ...request }: RangeQueriesOptions,
+  { timeoutMs = 30_000, maxBytes = 32 * 1024 * 1024, ...request }: RangeQueriesOptions,
 ): PrometheusRangeQueries {
   return {
     async ask({ server, query, startMs, endMs, stepMs }, signal) {
@@ -79,7 +78,7 @@ export function createRangeQueries(
           path: "/api/v1/query_range",
           parameters,
           timeoutMs,
-          mostBytes,
+          maxBytes,
           parse: parseRangeText,
           ...request,
         },
@@ -108,9 +107,9 @@ function matrixOf(data: unknown): readonly PrometheusSeries[] | undefined {
   if (resultType !== "matrix" || !Array.isArray(result)) return undefined;
   const series: PrometheusSeries[] = [];
   for (const raw of result as readonly unknown[]) {
-    const one = typeof raw === "object" && raw !== null ? seriesOf(raw) : undefined;
-    if (one === undefined) return undefined;
-    series.push(one);
+    const parsed = typeof raw === "object" && raw !== null ? seriesOf(raw) : undefined;
+    if (parsed === undefined) return undefined;
+    series.push(parsed);
   }
   return series;
 }
@@ -124,7 +123,7 @@ function seriesOf(
   return points && { labels, ...points };
 }
 
-/** Points that `parseRangeText` left as JSON. */
+/** Reads points that `parseRangeText` left as JSON. */
 function pointsOf(values: unknown): RangePoints | undefined {
   // A native histogram has `histograms` in place of `values`.
   if (!Array.isArray(values)) return undefined;
@@ -135,7 +134,7 @@ function pointsOf(values: unknown): RangePoints | undefined {
     if (!Array.isArray(point)) return undefined;
     const [atS, text]: readonly unknown[] = point;
     if (typeof atS !== "number" || typeof text !== "string") return undefined;
-    // `NaN` is one, and `+Inf` becomes one.
+    // `Number()` reads `NaN` and `+Inf` as NaN.
     const value = text === "" ? NaN : Number(text);
     if (!Number.isFinite(value)) continue;
     timesMs[count] = Math.round(1000 * atS);
@@ -156,28 +155,29 @@ const KEY = '"values":[';
 
 /**
  * Parses JSON, but returns each `"values":[[1700000000.5,"12"],…]` as a `RangePoints`. As arrays and
- * texts 3,600 points take half a megabyte; ten workers have twenty such responses at a time, which
- * outlive a small young generation, and V8 would keep some 150 MB of them.
+ * texts 3,600 points take half a megabyte; ten workers have twenty responses at a time, which outlive a
+ * small young generation: V8 would keep some 150 MB.
  *
- * Points in another notation, with blanks for instance, stay as JSON has them. Throws a `SyntaxError` for
- * text that is no JSON, but checks the points less strictly than `JSON.parse`.
+ * Points in another notation, with blanks for instance, are left as JSON. Throws a `SyntaxError` for text
+ * that is no JSON, but checks points less strictly than `JSON.parse`.
  */
 export function parseRangeText(text: string): unknown {
   const found: RangePoints[] = [];
-  const rest: string[] = [];
+  /** The text with the index in `found` in place of points. */
+  const shortened: string[] = [];
   let from = 0;
   for (let at = text.indexOf(KEY); at >= 0; at = text.indexOf(KEY, from)) {
     const begin = at + KEY.length;
     // A quote behind a backslash is part of a text.
     const read = text[at - 1] === "\\" ? undefined : readPoints(text, begin);
     if (read === undefined) return JSON.parse(text);
-    rest.push(text.slice(from, begin - 1), String(found.length));
+    shortened.push(text.slice(from, begin - 1), String(found.length));
     found.push(read.points);
     from = read.end;
   }
-  rest.push(text.slice(from));
+  shortened.push(text.slice(from));
   return JSON.parse(
-    rest.join(""),
+    shortened.join(""),
     (key, value: unknown) =>
       key === "values" && typeof value === "number" ? found[value] ?? value : value,
   );
@@ -189,7 +189,7 @@ export function isRangePoints(values: unknown): values is RangePoints {
     values.timesMs instanceof Float64Array;
 }
 
-/** Points that begin here, and the index behind their closing bracket. */
+/** Reads the points from the index `begin`; `end` is the index behind their closing bracket. */
 function readPoints(
   text: string,
   begin: number,

@@ -98,7 +98,7 @@ Deno.test("createRangeQueries() marks a query that is too large, and no other re
   const many = "query processing would load too many samples into memory in query execution";
   assert.equal((await problemOf(error(many))).tooMuch, true);
   const large = await problemOf(matrix({ metric: { pod: "x".repeat(500) }, values: [] }), {
-    mostBytes: 400,
+    maxBytes: 400,
   });
   assert.deepEqual([large.problem, large.tooMuch], ["unreadable", true]);
   assert.equal("tooMuch" in await problemOf(error("division by zero")), false);
@@ -308,7 +308,7 @@ Deno.test("createInstantQueries() keeps a rejected query, a failing server and a
 });
 
 Deno.test("createInstantQueries() reads no endless answer", async () => {
-  const long = await instantProblem(vector(...Array(500).fill("1")), { mostBytes: 4096 });
+  const long = await instantProblem(vector(...Array(500).fill("1")), { maxBytes: 4096 });
   assertMatches(long, [/^unreadable$/, / 4096 bytes$/]);
   const endless = () =>
     new Response(

@@ -1,6 +1,6 @@
 /**
- * The routes that an API server calls before it stores objects. No framework: its requests and answers
- * are streams, which take longer to make than most answers.
+ * The routes that an API server calls before it stores objects. Without a framework: creating its streams
+ * takes longer than most answers.
  *
  * @module
  */
@@ -35,13 +35,13 @@ export interface PostApp {
   answer(request: PostRequest): Promise<PostAnswer>;
 }
 
-/** A request for metrics; each field has values from a closed list. */
+/** An answered request, for metrics; all labels have values from closed lists. */
 export interface AdmissionAnswer {
   /** The path of the route. */
   readonly route: string;
   /** Empty where the request was no review. */
   readonly operation: AdmissionRequest["operation"] | "";
-  /** `failed` when a mutator failed, whatever the others did, and `malformed` when it was no review. */
+  /** `failed` when any mutator failed, `malformed` when the request was no review. */
   readonly result: "patched" | "unchanged" | "failed" | "malformed";
   /** From when it was read to its answer, ms. */
   readonly tookMs: number;
@@ -52,25 +52,25 @@ export interface AdmissionObserver {
   answered(answer: AdmissionAnswer): void;
 }
 
-/** The routes, the mutators, and the dependencies. */
+/** Parts of the routes. */
 export interface AdmissionRoutesOptions {
   /** Paths, for instance `/mutate/pods`. */
   readonly routes: readonly string[];
-  /** Asked at each route, in this order: each ignores objects that are not its own. */
+  /** Called in this order at each route: each ignores kinds of objects that it does not mutate. */
   readonly mutators: readonly Mutator[];
   readonly clock: Clock;
   readonly log: Log;
   readonly observer: AdmissionObserver;
 }
 
-/** Time for the mutators of one request, ms: every pod that is created waits for it. */
+/** Time for the mutators of one request, ms: the creation of the pod waits for it. */
 const WITHIN_MS = 200;
 
-/** The longest body. An object of the API has 1.5 MiB at most, and an update comes with the old one. */
-const MOST_BYTES = 3 * 1024 * 1024;
+/** Longest body: an object of the API has 1.5 MiB at most, and an update has the old one, too. */
+const MAX_BYTES = 3 * 1024 * 1024;
 
 /**
- * Makes an app with these routes. It answers 400 with a message to a body that is too long or no
+ * Creates an app with these routes. It answers 400 with a message to a body that is too long or no
  * review, 404 to other paths and methods, and 500 without a message where a route throws.
  */
 export function admissionRoutes(
@@ -88,8 +88,8 @@ export function admissionRoutes(
     for (const failure of failures) {
       log.warn("A mutator failed", { ...failure, route, uid, operation, namespace, name });
     }
-    const passed = patch.length === 0 ? "unchanged" : "patched";
-    const result = failures.length > 0 ? "failed" : passed;
+    const outcome = patch.length === 0 ? "unchanged" : "patched";
+    const result = failures.length > 0 ? "failed" : outcome;
     return { operation, result, review: admissionAnswer(uid, { patch, warnings }) };
   }
 
@@ -105,7 +105,7 @@ export function admissionRoutes(
         const request = requestIn(body, decoder);
         if (request instanceof Error) {
           observer.answered({ route, operation: "", result: "malformed", tookMs: tookMs() });
-          // Any client that reaches the port can send such: a line each would let it fill the log.
+          // At `debug`, since any client that reaches the port could fill the log.
           log.debug("Admission review refused", { route, error: request.message });
           return { status: 400, text: `${request.message}\n` };
         }
@@ -121,9 +121,9 @@ export function admissionRoutes(
 }
 
 function requestIn(body: Uint8Array, decoder: TextDecoder): AdmissionRequest | Error {
-  if (body.length > MOST_BYTES) {
+  if (body.length > MAX_BYTES) {
     return new RangeError(
-      `Cannot read an admission review: it has more than ${MOST_BYTES} bytes`,
+      `Cannot read an admission review: it has more than ${MAX_BYTES} bytes`,
     );
   }
   try {

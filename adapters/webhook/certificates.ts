@@ -1,17 +1,17 @@
 /**
- * Makes and reads certificates and their keys. The reader takes those of whatever algorithm, as those of a
- * folder are not ours.
+ * Creates and reads certificates and their keys. The reader accepts any algorithm, as cert-manager or a
+ * user may have created those in a folder.
  *
  * No error of this file repeats key material, and none has a cause that might.
  *
  * @module
  */
-// Before the package, which keeps its parsers' descriptions with it.
+// `@peculiar/x509` needs it at import.
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 
-/** From when to when a certificate holds, ms since 1970; whole seconds. */
+/** When a certificate is valid, ms since 1970; whole seconds. */
 export interface Validity {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -23,21 +23,21 @@ export interface KeyedCertificate {
   readonly key: string;
 }
 
-/** Makes certificates. It takes no injected randomness: keys must not be predictable. */
+/** Creates certificates, with the platform's randomness: keys must not be predictable. */
 export interface CertificateMaker {
-  /** An authority of this name that signs itself. */
+  /** Creates a self-signed authority. */
   makeAuthority(spec: Validity & { readonly name: string }): Promise<KeyedCertificate>;
-  /** A certificate for servers of these DNS names, signed by the authority. */
+  /** Creates a certificate for servers of these DNS names, signed by the authority. */
   makeServing(
     authority: KeyedCertificate,
     spec: Validity & { readonly names: readonly string[] },
   ): Promise<KeyedCertificate>;
 }
 
-/** P-256: what every API server takes, with short keys that are made in a millisecond. */
+/** P-256: every API server accepts it, and a key takes a millisecond. */
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Makes certificates with the platform's randomness. */
+/** Creates a maker. */
 export function createCertificateMaker(): CertificateMaker {
   return {
     async makeAuthority({ name, notBeforeMs, notAfterMs }) {
@@ -55,13 +55,13 @@ export function createCertificateMaker(): CertificateMaker {
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
         ],
       });
-      return keyed(certificate, keys);
+      return pemPair(certificate, keys);
     },
     async makeServing(authority, { names, notBeforeMs, notAfterMs }) {
       const { issuer, signingKey } = await signerOf(authority);
       const keys = await makeKeys();
       const certificate = await x509.X509CertificateGenerator.create({
-        // A name in the subject means nothing to servers of today, and has 64 characters at most.
+        // Clients only check alternative names, which may be longer than the 64 characters of a subject.
         subject: [{ CN: ["webhook"] }],
         issuer: issuer.subjectName,
         notBefore: new Date(notBeforeMs),
@@ -79,7 +79,7 @@ export function createCertificateMaker(): CertificateMaker {
           await x509.AuthorityKeyIdentifierExtension.create(issuer, false),
         ],
       });
-      return keyed(certificate, keys);
+      return pemPair(certificate, keys);
     },
   };
 }
@@ -88,7 +88,7 @@ function makeKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]) as Promise<CryptoKeyPair>;
 }
 
-async function keyed(
+async function pemPair(
   certificate: x509.X509Certificate,
   { privateKey }: CryptoKeyPair,
 ): Promise<KeyedCertificate> {
@@ -113,29 +113,29 @@ async function signerOf(
 
 /** The fields of a certificate. */
 export interface CertificateDetails extends Validity {
-  /** DNS names that it is good for, not that of its subject. */
+  /** DNS names of its extension; not the name in its subject. */
   readonly names: readonly string[];
-  /** True when it may sign others. */
+  /** True when it may sign other certificates. */
   readonly authority: boolean;
 }
 
 /** Reads certificates. Errors repeat nothing of the texts. */
 export interface CertificateReader {
   /**
-   * The facts of a certificate; of the first one where others follow it. Throws a `TypeError` when the
-   * text can't be read or the key is that of another one.
+   * Reads a certificate, the first one of a chain. Throws a `TypeError` when the text can't be read, or the
+   * key does not belong to the certificate.
    */
   readPair(pair: KeyedCertificate): CertificateDetails;
-  /** Each certificate of a bundle with its facts. Throws a `TypeError` when the text can't be read. */
+  /** Reads each certificate of a bundle. Throws a `TypeError` when the text can't be read. */
   readBundle(text: string): readonly (CertificateDetails & { readonly cert: string })[];
-  /** True if this authority has signed the other certificate. Throws as `readBundle` does. */
+  /** True if the authority has signed the certificate. Throws as `readBundle` does. */
   signed(authority: string, cert: string): boolean;
 }
 
 /** RFC 7468, section 2; text between the blocks is ignored. */
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** A reader. */
+/** Creates a reader. */
 export function createCertificateReader(): CertificateReader {
   return {
     readPair({ cert, key }) {
@@ -163,7 +163,7 @@ function firstOf(text: string): X509Certificate {
 
 function certificatesOf(text: string): readonly X509Certificate[] {
   const blocks = text.match(BLOCK) ?? [];
-  // Otherwise a truncated block would be left out silently.
+  // A truncated block would otherwise be left out silently.
   if (blocks.length !== text.split("-----BEGIN").length - 1) {
     throw new TypeError("Cannot read certificates: a block is truncated or not a certificate");
   }
@@ -173,7 +173,7 @@ function certificatesOf(text: string): readonly X509Certificate[] {
   );
 }
 
-/** Returns the result of `read`. Its error might repeat the text. */
+/** Returns the result of `read`; replaces its error, which might repeat the text. */
 function reading<T>(what: string, read: () => T): T {
   try {
     return read();
@@ -183,7 +183,7 @@ function reading<T>(what: string, read: () => T): T {
 }
 
 function detailsOf(certificate: X509Certificate): CertificateDetails {
-  // Platforms write all names as one text, in which a name with a comma passes for two.
+  // `X509Certificate` has all names in one text, in which a name with a comma looks like two.
   const extended = reading(
     "a certificate: the text is not X.509",
     () => new x509.X509Certificate(certificate.toString()),

@@ -1,8 +1,8 @@
 /**
- * Serves an app over TLS, with a certificate that can be replaced while requests are under way.
+ * Serves an app over TLS, with a certificate that can be replaced while requests are in flight.
  *
- * `Deno.serve` can't do that; `node:https` takes new connections with the new certificate and leaves
- * those that are open alone.
+ * `Deno.serve` can't do that; `node:https` uses the new certificate for new connections and leaves open
+ * ones alone.
  *
  * @module
  */
@@ -18,46 +18,43 @@ import type { PostApp } from "./admission_routes.ts";
 export interface WebhookServer {
   /** `host:port` as bound; the port that was free when 0 was asked for. */
   readonly address: string;
-  /** Takes another certificate for the connections to come. Throws as `serveWebhook` does. */
+  /** Uses the certificate for new connections. Throws as `serveWebhook` does. */
   useCertificate(pair: KeyedCertificate): void;
-  /** Takes no new connections and resolves when the answers in work are out, or were given up. */
+  /** Takes no new connections and resolves when requests in flight are answered, or after `graceMs`. */
   shutdown(): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
 
-/** Between two searches for requests that are late, ms. */
+/** Interval at which connections are checked for timeouts, ms. */
 const CHECK_MS = 5000;
 
 /** Limits of a server; times in ms, sizes in bytes. */
 const LIMITS = {
-  /** For answers in work at the end. */
+  /** Time for requests in flight at shutdown. */
   graceMs: 5000,
-  /**
-   * For the handshake, and for a request's headers. At the end, a connection without a handshake may last as
-   * long.
-   */
+  /** Time for the handshake, and for a request's headers. */
   openingMs: 5000,
-  /** For a request with its body. */
+  /** Time for a request with its body. */
   requestMs: 10_000,
   /**
-   * Between two requests, and for an answer that is not read. An API server lets idle connections go
-   * after 90 s (Go's `http.DefaultTransport`): it should be the first to do so, or a request may meet a
+   * Time between two requests, and for an answer that is not read. An API server closes idle connections
+   * after 90 s (Go's `http.DefaultTransport`). If the webhook closed them first, a request could meet a
    * closed connection.
    */
   idleMs: 120_000,
   /** Connections at the same time; more are closed at once. */
-  mostConnections: 1000,
+  maxConnections: 1000,
   /** Longest body that is read; the app may refuse shorter ones. */
-  mostBytes: 4 * MIB,
+  maxBytes: 4 * MIB,
   /**
-   * Bytes of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have
-   * some ten kilobytes, and the program must survive any client that fills its port.
+   * Bytes of all bodies in flight; a request beyond them gets 503. Reviews have some ten kilobytes, and the
+   * program must survive any client that fills its port.
    */
-  mostBytesInWork: 64 * MIB,
+  maxBytesInFlight: 64 * MIB,
 };
 
-/** The address, and limits other than the usual ones. */
+/** The address, and limits other than the default ones. */
 export interface ServeWebhookOptions extends Partial<Readonly<typeof LIMITS>> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
@@ -74,14 +71,14 @@ export async function serveWebhook(
   options: ServeWebhookOptions,
 ): Promise<WebhookServer> {
   const { address, certificate } = options;
-  const { graceMs, openingMs, requestMs, idleMs, mostConnections, ...most } = {
+  const { graceMs, openingMs, requestMs, idleMs, maxConnections, ...bodyLimits } = {
     ...LIMITS,
     ...options,
   };
-  const bodies = createBodyReader(most);
+  const bodies = createBodyReader(bodyLimits);
   let closing = false;
   const server = createServer({
-    ...secured(certificate),
+    ...tlsOptions(certificate),
     // An API server's headers have some hundred bytes.
     maxHeaderSize: 16_384,
     handshakeTimeout: openingMs,
@@ -90,7 +87,7 @@ export async function serveWebhook(
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, openingMs, requestMs),
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.timeout = idleMs;
   // Connections without TLS or HTTP are closed silently.
   server.on("clientError", (_error: Error, socket: Socket) => void socket.destroy());
@@ -102,7 +99,7 @@ export async function serveWebhook(
   const bound = await listenAt(server, address);
   return {
     address: bound,
-    useCertificate: (pair) => server.setSecureContext(secured(pair)),
+    useCertificate: (pair) => server.setSecureContext(tlsOptions(pair)),
     async shutdown() {
       closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -115,10 +112,10 @@ export async function serveWebhook(
 }
 
 /**
- * The options that a pair makes. Deno takes a key that is that of another certificate, with which no
- * handshake ends well: so the pair is read first.
+ * TLS options for a pair. Reads the pair first, as Deno accepts the key of another certificate, with which
+ * every handshake fails.
  */
-function secured({ cert, key }: KeyedCertificate): ServerOptions {
+function tlsOptions({ cert, key }: KeyedCertificate): ServerOptions {
   createCertificateReader().readPair({ cert, key });
   // API servers of all supported versions speak TLS 1.2.
   return { cert, key, minVersion: "TLSv1.2" };
@@ -157,43 +154,43 @@ async function answer(
   }
 }
 
-/** A body, or the status and the reason of a refusal. It counts as in work until it is disposed of. */
+/** A body, or the status and the reason of a refusal. It counts as in flight until it is disposed of. */
 export type ReadBody =
   & Disposable
   & ({ readonly bytes: Uint8Array } | { readonly status: 400 | 503; readonly refusal: string });
 
 /** Reads bodies. */
 export interface BodyReader {
-  /** The whole body, or why not. Rejects when it breaks off. */
+  /** Reads a body to its end. Rejects when the connection breaks. */
   read(chunks: AsyncIterable<Uint8Array>): Promise<ReadBody>;
 }
 
 /** A reader with these bounds, bytes. */
 export function createBodyReader(
-  { mostBytes, mostBytesInWork }: {
-    readonly mostBytes: number;
-    readonly mostBytesInWork: number;
+  { maxBytes, maxBytesInFlight }: {
+    readonly maxBytes: number;
+    readonly maxBytesInFlight: number;
   },
 ): BodyReader {
-  let inWork = 0;
+  let bytesInFlight = 0;
   return {
     async read(chunks) {
-      let held = 0;
+      let bytes = 0;
       using reading = new DisposableStack();
-      reading.defer(() => inWork -= held);
-      const kept: Uint8Array[] = [];
+      reading.defer(() => bytesInFlight -= bytes);
+      const parts: Uint8Array[] = [];
       const refused = (status: 400 | 503, why: string): ReadBody => {
         return { status, refusal: `Cannot read the request: ${why}`, [Symbol.dispose]: () => {} };
       };
       for await (const chunk of chunks) {
-        held += chunk.length;
-        inWork += chunk.length;
-        if (held > mostBytes) return refused(400, `it has more than ${mostBytes} bytes`);
-        if (inWork > mostBytesInWork) return refused(503, "too many are in work");
-        kept.push(chunk);
+        bytes += chunk.length;
+        bytesInFlight += chunk.length;
+        if (bytes > maxBytes) return refused(400, `it has more than ${maxBytes} bytes`);
+        if (bytesInFlight > maxBytesInFlight) return refused(503, "too many are in work");
+        parts.push(chunk);
       }
       const whole = reading.move();
-      return { bytes: Buffer.concat(kept), [Symbol.dispose]: () => whole.dispose() };
+      return { bytes: Buffer.concat(parts), [Symbol.dispose]: () => whole.dispose() };
     },
   };
 }

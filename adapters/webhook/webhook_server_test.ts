@@ -245,7 +245,7 @@ Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 withou
       },
     },
     one,
-    { mostBytes: 1000 },
+    { maxBytes: 1000 },
   );
   using speaker = client(server, [one], { keepAlive: false });
   const failed = await speaker.post("x".repeat(1000));
@@ -258,7 +258,7 @@ Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 withou
 
 Deno.test("serveWebhook() takes no more connections than configured", async () => {
   const one = await chain("one");
-  const server = await serve(ECHO, one, { mostConnections: 1 });
+  const server = await serve(ECHO, one, { maxConnections: 1 });
   using first = client(server, [one]);
   assert.equal((await first.post("a")).text, "a");
   using second = client(server, [one]);
@@ -284,13 +284,13 @@ async function whole(
 }
 
 Deno.test("createBodyReader() joins what comes in parts", async () => {
-  const reader = createBodyReader({ mostBytes: 3, mostBytesInWork: 3 });
+  const reader = createBodyReader({ maxBytes: 3, maxBytesInFlight: 3 });
   const { bytes } = await whole(reader, [1, 0, 2]);
   assert.deepEqual([...bytes], [0, 2, 2]);
 });
 
 Deno.test("createBodyReader() refuses one that is too long, and counts it no more", async () => {
-  const reader = createBodyReader({ mostBytes: 3, mostBytesInWork: 4 });
+  const reader = createBodyReader({ maxBytes: 3, maxBytesInFlight: 4 });
   for (let times = 0; times < 3; times++) {
     const body = await reader.read(chunksOf([3, 1]));
     assert.ok("refusal" in body);
@@ -301,7 +301,7 @@ Deno.test("createBodyReader() refuses one that is too long, and counts it no mor
 });
 
 Deno.test("createBodyReader() refuses what is too much together, until others are done", async () => {
-  const reader = createBodyReader({ mostBytes: 3, mostBytesInWork: 4 });
+  const reader = createBodyReader({ maxBytes: 3, maxBytesInFlight: 4 });
   const first = await whole(reader, [3]);
   const second = await reader.read(chunksOf([2]));
   assert.equal("status" in second ? second.status : 0, 503);
@@ -314,7 +314,7 @@ Deno.test("createBodyReader() refuses what is too much together, until others ar
 });
 
 Deno.test("createBodyReader() counts a body that breaks off no more", async () => {
-  const reader = createBodyReader({ mostBytes: 3, mostBytesInWork: 3 });
+  const reader = createBodyReader({ maxBytes: 3, maxBytesInFlight: 3 });
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield* chunksOf([3]);
     throw new RangeError("gone");
@@ -326,7 +326,7 @@ Deno.test("createBodyReader() counts a body that breaks off no more", async () =
 Deno.test("createBodyReader() has room for all again when none is in work", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(fc.nat(6)), { maxLength: 8 }), async (all) => {
-      const reader = createBodyReader({ mostBytes: 10, mostBytesInWork: 20 });
+      const reader = createBodyReader({ maxBytes: 10, maxBytesInFlight: 20 });
       const bodies = await Promise.all(all.map((sizes) => reader.read(chunksOf(sizes))));
       const read = bodies.filter((body) => "bytes" in body);
       assert.ok(read.reduce((sum, { bytes }) => sum + bytes.length, 0) <= 20);

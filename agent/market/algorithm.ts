@@ -1,11 +1,11 @@
 /**
- * Input and output of a round of the market, and the port of its two algorithms.
+ * Input and output of a round of the market, and the type of its two algorithms.
  *
  * One name for each amount of a container, millicores: its *usage* is what it used, its *load* the means
  * of usage and waiting over the last seconds, its *demand* what it would use without a limit, its *need*
  * the demand within floor and ceiling, its *bid* what it asks the clearing for, its *part* what it would
- * have if all that wait asked for all, its *share* what the clearing gives it, its *target* where the
- * limit goes in the end.
+ * get if all that wait bid for everything, its *share* what the clearing gives it, its *target* the limit
+ * that pacing moves to.
  *
  * @module
  */
@@ -33,14 +33,14 @@ import type { Participant } from "./participants.ts";
 
 /** Settings of the market. */
 export interface MarketSettings {
-  /** Share of capacity that ordinary needs may take; work waits longer where they need more. */
+  /** Share of the capacity that needs may take; work waits longer where they exceed it. */
   readonly needUpTo: number;
   /** How long work should wait at most where CPU is ample, ms. */
   readonly waitTargetMs: number;
   readonly pace: PaceOptions;
   /** How CPU is used that no container needs. */
   readonly idleCPU: IdleCPU;
-  /** Makes the estimate of a container that is new. */
+  /** Creates the estimator of a new container. */
   readonly newDemandRule: () => DemandRule;
 }
 
@@ -48,7 +48,7 @@ export interface MarketSettings {
 export interface NodeMarket {
   /** Whether the node's CPU is scarce, and since when. */
   readonly nodeState: NodeStateMemory;
-  /** The part of capacity that no limit holds, 0 to 1; below 0 when overloaded. */
+  /** Share of the capacity that no limit holds, 0 to 1; below 0 when overloaded. */
   readonly freeFraction: number;
   /** How long work may wait for its quota, ms. */
   readonly waitMs: number;
@@ -66,7 +66,7 @@ export interface RoundContext extends MarketSettings, NodeMarket {
   readonly limitsIgnored?: boolean;
 }
 
-/** A participant and what is remembered of it. */
+/** A participant and its state. */
 export interface Container {
   readonly participant: Participant;
   readonly state: ContainerState;
@@ -74,7 +74,7 @@ export interface Container {
 
 /** A container after the clearing. */
 export interface ClearedContainer extends Container, MarketContainer, PacedContainer {
-  /** Where the limit goes: to the share, or to the ceiling where idle CPU is free. On the grid. */
+  /** The limit that pacing moves to: the share, or the ceiling where idle CPU is free. On the grid. */
   readonly target: number;
   /** Its part of a node with scarce CPU; absent without readings, and where limits follow demand. */
   readonly cleared?: ScarceShare | undefined;
@@ -97,19 +97,19 @@ export type Algorithm = (
   context: RoundContext,
 ) => ClearedNode;
 
-/** The container with its bounds after holds, its readings and its memory. */
+/** The container with its bounds after holds, its readings and its memory of pacing. */
 export function marketContainer(
-  one: Container,
+  container: Container,
   context: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
 ): Container & MarketContainer {
-  const { participant: { bounds, originalLimit }, state } = one;
+  const { participant: { bounds, originalLimit }, state } = container;
   const { credit, demand, metric, sample, throttledMs } = state;
   const { floor, ceiling, weight, multiplier = 1, boost } = bounds;
-  const { held, present } = holdOf(one, context);
-  // One with a limit that no start may raise asks for what it needs.
+  const { held, present } = holdOf(container, context);
+  // A boost can't raise a pinned limit.
   const isPinned = held === "both" || (held === "lower" && present > ceiling);
   return {
-    ...one,
+    ...container,
     memory: state.pace,
     ...roundBounds(limitBounds({ floor, ceiling, held, present, demand })),
     originalLimit,
@@ -121,7 +121,7 @@ export function marketContainer(
   };
 }
 
-/** How the limit is held, and where: that of a container without an enforced limit stays. */
+/** How the limit is held, and at which value. A limit that the kernel does not enforce stays. */
 function holdOf(
   { participant: { bounds, originalLimit }, state }: Container,
   { now, pace, limitsIgnored = false }: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,

@@ -1,10 +1,10 @@
 /**
  * State of each container between two clearings.
  *
- * A kubelet with `cpuCFSQuota: false` sets no quota, nor does one with a static CPU manager that gives a
- * container CPUs of its own. To move such a limit would change nothing, and the kubelet would never
- * confirm it. A quota may also come a moment after its cgroup, so that without one a limit is held from the
- * first sample on, but reported only after a while.
+ * A kubelet sets no quota with `cpuCFSQuota: false`, or for a container with exclusive CPUs of a static CPU
+ * manager. A changed limit would have no effect there, and the kubelet would never confirm it. As a quota may
+ * also be set a moment after its cgroup, a limit without a quota is held at once, but reported only after a
+ * while.
  *
  * @module
  */
@@ -25,27 +25,28 @@ export interface ContainerState {
   readonly rule: DemandRule;
   /** Estimate from the readings; absent until the first are there. */
   estimate?: DemandEstimate;
-  /** Its demand, which it bids for where limits follow demand; as absent as the estimate. */
+  /** Absent as the estimate. */
   demand?: number;
-  /** True while that is what a metric asks for, and more than the readings show. */
+  /** True while the demand is that of a metric, which is more than the readings show. */
   metric?: boolean;
-  /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. */
+  /** Highest recent usage, fading out over {@linkcode PEAK_FADE_MS}. */
   peak: number;
   sample?: ContainerSample;
   /** Time of the first of its latest samples that all lack a quota; absent while it has one. */
   quotaGoneAt?: number | undefined;
-  /** Whether `QuotaOff` was published for it, and `QuotaBack` not since. */
+  /** Whether `QuotaOff` was published, and `QuotaBack` not since. */
   quotaOffReported: boolean;
   /** Time for which quotas throttled it since its first sample, ms summed over threads. */
   throttledMs: number;
   pace: PaceMemory;
-  /** Usage and waiting of the last seconds; as absent as the estimate. */
+  /** Usage and waiting of the last seconds; absent as the estimate. */
   load?: RecentLoad;
   credit: number;
   /** Until when credit was earned; absent before the first time. */
   creditedAt?: number;
-  /** Why the limit was last changed, or what was last published of it, and when; absent before. */
+  /** Reason of the last change or notice; absent before. */
   reason?: MarketReason;
+  /** Time of `reason`. */
   reasonAt?: number;
 }
 
@@ -62,7 +63,7 @@ export function newContainerState(
     readonly now: number;
     readonly rule: DemandRule;
     readonly credit: number;
-    /** Reason that was last published for its pod, by an agent before this one too. */
+    /** Reason that was last published for its pod, perhaps before a restart of the agent. */
     readonly reason?: string | undefined;
   },
 ): ContainerState {
@@ -72,8 +73,8 @@ export function newContainerState(
 }
 
 /**
- * Feeds a container's newest sample to its estimate. A sample that was seen already changes
- * nothing, so a container that is sampled less often keeps its demand in between.
+ * Adds a container's newest sample to its state. A sample that was added already changes nothing: a
+ * container that is sampled less often keeps its demand in between.
  */
 export function addSample(
   state: ContainerState,
@@ -115,10 +116,10 @@ export function updateDemand(
   state.metric = asked > read;
 }
 
-/** A container without a newer sample, ms, does not run; idle ones are read at each long interval. */
+/** Age of the last sample from which a container counts as ended, ms; idle ones are sampled, too. */
 const GONE_AFTER_MS = 15_000;
 
-/** The load of a container that runs: one that ended keeps its last until its bounds go. */
+/** The load of a running container; undefined after it has ended, even while it still has bounds. */
 export function recentLoad(
   { load, sample }: Pick<ContainerState, "load" | "sample">,
   now: number,
@@ -127,17 +128,17 @@ export function recentLoad(
 }
 
 /**
- * Samples without a quota over this time mean that none will come. The sampler reads the quota of a
- * container that it took for unlimited every 30 s, or a little later.
+ * Time of samples without a quota after which none is expected, ms: the sampler reads the quota of an
+ * unlimited container every 30 s, or a little later.
  */
 export const QUOTA_OFF_MS = 40_000;
 
-/** Whether the limit must stay as it is: no quota shows that it is in force. */
+/** Whether the limit is held for want of a quota. */
 export function lacksQuota({ quotaGoneAt }: Pick<ContainerState, "quotaGoneAt">): boolean {
   return quotaGoneAt !== undefined;
 }
 
-/** Whether no quota is expected any more: the limit goes back to the user's original one. */
+/** Whether no quota is expected any more: the limit goes back to the original one. */
 export function isQuotaOff(
   { quotaGoneAt, sample }: Pick<ContainerState, "quotaGoneAt" | "sample">,
 ): boolean {
@@ -146,9 +147,8 @@ export function isQuotaOff(
 }
 
 /**
- * The limit of a container without a quota, millicores: the user's original one, as far as its bounds
- * let it. A held one goes no lower, or half of the way where that is how its limit goes down;
- * `isStepDue` is whether the next such step may be taken.
+ * The limit of a container without a quota, millicores: the original one within its bounds. A limit that is
+ * held `lower` goes no lower, and one that is held `half` goes half of the way down when `isStepDue`.
  */
 export function limitWithoutQuota(
   { floor, ceiling, held }: Pick<ContainerBounds, "floor" | "ceiling" | "held">,
@@ -162,7 +162,7 @@ export function limitWithoutQuota(
   const goal = Math.min(ceiling, Math.max(floor, originalLimit));
   if (held === undefined || goal >= present) return goal;
   if (held === "lower" || !isStepDue) return present;
-  // Half of two steps is one, which the grid would never halve again.
+  // The rest: half of one step of the grid would round up to the present limit.
   if (present - goal <= 2 * GRID) return goal;
   return Math.ceil((present + goal) / 2 / GRID) * GRID;
 }

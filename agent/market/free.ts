@@ -1,6 +1,6 @@
 /**
- * The algorithm for `idleCPU: free`: limits stand at their ceilings while CPU is ample, and the market
- * divides it while it is scarce.
+ * The algorithm for `idleCPU: free`: limits are at their ceilings while CPU is ample, and the market
+ * divides CPU while it is scarce.
  *
  * @module
  */
@@ -49,24 +49,24 @@ export function nodeLoad(containers: readonly Container[], now: number): Contain
 }
 
 /**
- * CPU that the market's containers can have, millicores: by means of 0.4 s and of 1 s, and over
- * minutes, so that shares do not follow each burst of others. Where the kernel does not count what the
- * node uses, no CPU is taken for idle.
+ * CPU that the market's containers can have, millicores: by means over 0.4 s and 1 s, and over minutes, so
+ * that shares do not follow each burst of others. Where the kernel does not count the node's usage, no CPU
+ * counts as idle.
  */
 export function availableCPU(
   { usage, usage400ms }: Omit<ContainersLoad, "wanted">,
   node: NodeCPU | undefined,
 ): { readonly last400ms: number; readonly last1s: number; readonly lasting: number } {
   if (node === undefined) return { last400ms: usage400ms, last1s: usage, lasting: usage };
-  const { shared, idle, idle400ms, others } = node;
+  const { shared, idle, idle400ms, unmanagedUsage } = node;
   return {
     last400ms: Math.min(shared, idle400ms + usage400ms),
     last1s: Math.min(shared, idle + usage),
-    lasting: Math.max(0, shared - others),
+    lasting: Math.max(0, shared - unmanagedUsage),
   };
 }
 
-/** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */
+/** Whether the request moves with the limit, as in a Guaranteed pod: at the ceiling it would fill the node. */
 function movesRequest({ participant: { bounds } }: Container): boolean {
   return bounds.requestMoves === true;
 }
@@ -97,7 +97,7 @@ const MS_PER_S = 1000;
 
 type Running = Container & MarketContainer & ScarceBidder;
 
-/** One that has ended, or has no readings yet, bids for nothing. */
+/** Whether the container bids: it has readings, and has not ended. */
 function isRunning(one: Container & MarketContainer): one is Running {
   return one.load !== undefined;
 }
@@ -112,13 +112,13 @@ function clearedOf(
   if (cleared === undefined || demand === undefined) {
     return { ...one, bidFloor: floor, need: limit, share: limit, target: limit };
   }
-  const follows = movesRequest(one);
-  // A bid of the ceiling says only that the limit hides what the container needs.
-  const isSeen = !follows && cleared.wanted < ceiling;
-  const need = isSeen ? cleared.wanted : Math.max(needOf(one), cleared.share);
+  const followsNeed = movesRequest(one);
+  // A bid of the ceiling only shows that the limit hides the need.
+  const isNeedKnown = !followsNeed && cleared.wanted < ceiling;
+  const need = isNeedKnown ? cleared.wanted : Math.max(needOf(one), cleared.share);
   const rationed = isScarce && cleared.share < cleared.bid;
   const share = rationed ? within(cleared.share) : need;
-  const target = follows || rationed ? share : ceiling;
+  const target = followsNeed || rationed ? share : ceiling;
   return { ...one, bidFloor: floor, need, share, target, cleared };
 }
 
@@ -127,7 +127,7 @@ function needOf({ floor, ceiling, demand = 0 }: MarketContainer): number {
   return Math.max(floor, Math.min(ceiling, upToGrid(demand)));
 }
 
-/** Plans limits: by need those that move requests, the others by the state of the node. */
+/** Plans limits: by need where the request moves with the limit, else by the state of the node. */
 function plansOf(
   containers: readonly ClearedContainer[],
   { now, nodeState: { state }, pace }: RoundContext,
@@ -138,7 +138,7 @@ function plansOf(
       reason === "CPUFree" && now - reasonAt < MS_PER_S
     ).length;
   const limits = planLimits(limited, { now, state, released, pace }).values();
-  // The sum of limits does not bound one that follows need.
+  // A limit that follows need is not bounded by the sum of limits.
   const node = { now, options: pace, capacity: 1e12, mode: "uncongested" } as const;
   return containers.map((one) =>
     (movesRequest(one) ? planChanges([one], node)[0] : limits.next().value) as PlannedContainer

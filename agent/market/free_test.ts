@@ -276,9 +276,9 @@ pure(
   "availableCPU() is what is idle and what containers use; over minutes, what others leave",
   () => {
     const rows = [
-      [{ shared: 2000, idle: 700, idle400ms: 500, others: 600 }, [1500, 1600, 1400]],
+      [{ shared: 2000, idle: 700, idle400ms: 500, unmanagedUsage: 600 }, [1500, 1600, 1400]],
       // At the end of a burst usage is a moment behind.
-      [{ shared: 2000, idle: 1500, idle400ms: 1900, others: 2100 }, [2000, 2000, 0]],
+      [{ shared: 2000, idle: 1500, idle400ms: 1900, unmanagedUsage: 2100 }, [2000, 2000, 0]],
       [undefined, [1000, 900, 900]],
     ] as const;
     for (const [node, available] of rows) {

@@ -19,13 +19,13 @@ export interface Participant {
   readonly bounds: ContainerBounds;
   /** The limit that the user set. */
   readonly originalLimit: number;
-  /** The limit that was written last, if any. */
+  /** The desired limit in the allocation; absent before the first clearing. */
   readonly desired?: number;
-  /** The credit that was written last; 1 at first. */
+  /** The credit in the allocation; 1 before the first clearing. */
   readonly credit: number;
 }
 
-/** All participants of a node. The same object as long as nothing about them changes. */
+/** All participants of a node; the same object as long as the allocations do not change. */
 export interface Participants {
   /** In order of the allocations' keys, those of one allocation side by side. */
   readonly list: readonly Participant[];
@@ -41,22 +41,25 @@ export interface Participants {
  */
 export type ParticipantIndex = (allocations: Iterable<PodAllocation>) => Participants;
 
-/** More than a million cores is a slip, and sums of such numbers would not be exact. */
-const MOST_CPU = 1e9;
-/** The market is tested with weights between these. */
-const WEIGHTS = { least: 1e-6, most: 1e9 } as const;
+/** Millicores, a million cores: sums of larger numbers would not be exact. */
+const MAX_CPU = 1e9;
+/** Weights for which the market is tested. */
+const WEIGHTS = { min: 1e-6, max: 1e9 } as const;
 
-/** An index that knows no allocation yet. */
+/** Creates an index without allocations. */
 export function createParticipantIndex(log: Log): ParticipantIndex {
-  /** So that each version of an allocation is warned of once. */
+  /** Versions of allocations that were warned about. */
   const leftOut = new WeakSet<PodAllocation>();
-  let seen: readonly PodAllocation[] = [];
+  let indexed: readonly PodAllocation[] = [];
   let participants: Participants = { list: [], containerIDs: new Set(), keys: new Set() };
 
   const collect = (): Participants => {
     const containerIDs = new Set<string>();
     const list: Participant[] = [];
-    const keyed = seen.map((allocation) => ({ key: objectKey(allocation.metadata), allocation }));
+    const keyed = indexed.map((allocation) => ({
+      key: objectKey(allocation.metadata),
+      allocation,
+    }));
     keyed.sort((a, b) => a.key < b.key ? -1 : 1);
     for (const { key, allocation } of keyed) {
       const found = participantsOf(allocation);
@@ -76,16 +79,16 @@ export function createParticipantIndex(log: Log): ParticipantIndex {
   };
 
   return (allocations) => {
-    const now = [...allocations];
-    if (now.length !== seen.length || now.some((one, i) => one !== seen[i])) {
-      seen = now;
+    const present = [...allocations];
+    if (present.length !== indexed.length || present.some((one, i) => one !== indexed[i])) {
+      indexed = present;
       participants = collect();
     }
     return participants;
   };
 }
 
-/** The participants of an allocation with good bounds, none while it has no bounds. */
+/** The participants of an allocation; none while it has no bounds. */
 export function participantsOf(allocation: PodAllocation): readonly Participant[] {
   const { metadata, spec, status } = allocation;
   return (status?.bounds?.containers ?? []).map((bounds): Participant => {
@@ -106,25 +109,25 @@ export function participantsOf(allocation: PodAllocation): readonly Participant[
 }
 
 /**
- * Why an allocation's bounds can't be bid with, beyond what its schema refuses. One bad bid refuses the
- * whole pod: without participants it counts as unmanaged, so what it holds is taken off the capacity.
+ * Why an allocation's bounds can't be bid with, beyond the rules of its schema. A bad bid leaves out the whole
+ * pod, which then counts as unmanaged: its CPU is taken off the capacity.
  */
 function refusalOf({ status }: PodAllocation): string | undefined {
   for (const { name, floor, ceiling, weight } of status?.bounds?.containers ?? []) {
     if (floor > ceiling) return `container ${name}: floor ${floor} is above ceiling ${ceiling}`;
-    if (ceiling > MOST_CPU) {
-      return `container ${name}: ceiling is ${ceiling}, expected at most ${MOST_CPU} millicores`;
+    if (ceiling > MAX_CPU) {
+      return `container ${name}: ceiling is ${ceiling}, expected at most ${MAX_CPU} millicores`;
     }
-    if (!(weight >= WEIGHTS.least && weight <= WEIGHTS.most)) {
-      return `container ${name}: weight is ${weight}, expected a number from ${WEIGHTS.least} to ` +
-        `${WEIGHTS.most}`;
+    const { min, max } = WEIGHTS;
+    if (!(weight >= min && weight <= max)) {
+      return `container ${name}: weight is ${weight}, expected a number from ${min} to ${max}`;
     }
   }
   return undefined;
 }
 
-/** A value that another program wrote and that is out of any node's range counts as absent. */
+/** Undefined for values out of range, which another program may have written. */
 function millicoresOf(text: string | undefined): number | undefined {
   const millicores = text === undefined ? undefined : countableCPU(text);
-  return millicores !== undefined && millicores <= MOST_CPU ? millicores : undefined;
+  return millicores !== undefined && millicores <= MAX_CPU ? millicores : undefined;
 }

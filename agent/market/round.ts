@@ -45,20 +45,20 @@ export interface RoundResult extends Omit<ClearedNode, "planned"> {
   readonly containers: readonly ContainerResult[];
 }
 
-/** The participants with what is known of them after a sample. */
+/** The participants after a sample. */
 export interface EstimatedNode {
   readonly containers: readonly Container[];
-  /** The market should be cleared at once: a container needs clearly more, or has its first readings. */
+  /** True if the market should be cleared at once: a container needs clearly more, or is new. */
   readonly urgent: boolean;
-  /** A container is close to its quota: the next sample should come soon. */
+  /** True if the next sample should come soon: a container is close to its quota. */
   readonly nearLimit: boolean;
 }
 
 const ALGORITHMS: Readonly<Record<IdleCPU, Algorithm>> = { free: FREE, tight: TIGHT };
 
 /**
- * Feeds what was just read to the estimates. `limitOf` returns the limit that a container begins with:
- * this agent's last decision for a container that is new in its pod.
+ * Adds a sample to the containers' states. `limitOf` returns the initial limit of a new container: this
+ * agent's last decision for its predecessor in the pod.
  */
 export function estimate(
   participants: readonly Participant[],
@@ -102,7 +102,7 @@ export function estimate(
   return { containers, urgent, nearLimit };
 }
 
-/** Whether pacing would grant a raise, if the clearing gives what is needed. */
+/** Whether pacing would allow a raise, if the clearing gives it. */
 function couldBeRaised(
   { participant: { bounds: { ceiling, held } }, state }: Container,
   { now, pace }: Pick<RoundContext, "now" | "pace">,
@@ -113,8 +113,8 @@ function couldBeRaised(
 }
 
 /**
- * Divides the node's CPU among the containers and decides which limits change now; the containers'
- * states are brought up to date.
+ * Divides the node's CPU among the containers, decides which limits change now, and updates the containers'
+ * states.
  */
 export function clearAndPace(
   containers: readonly Container[],
@@ -132,10 +132,9 @@ export function clearAndPace(
 }
 
 /**
- * Keys of the pods with a container that lacks its quota, or has no sample yet to show one: after a
- * restart of the agent the readings of a pod's containers come one after the other. A pod of which a
- * limit moves is none of them: that is published instead, so that `QuotaOff` is its last reason no
- * longer.
+ * Keys of the pods with a container that lacks its quota, or has no sample yet that could show it, as after a
+ * restart of the agent. Pods with a moved limit are left out: the reason of the move is published, and
+ * replaces `QuotaOff`.
  */
 function podsWithoutQuota(
   containers: readonly Container[],
@@ -147,7 +146,7 @@ function podsWithoutQuota(
   return keys(lacking).difference(keys(moved));
 }
 
-/** Takes what was planned over into the container's state. */
+/** Applies the plan to the container's state. */
 function decide(
   container: ClearedContainer,
   { memory, change }: PlannedContainer,
@@ -165,7 +164,7 @@ function decide(
   return change === undefined ? { ...result, notice: reason } : { ...result, changedFor: reason };
 }
 
-/** The reason to publish of a container's quota, once: there is none, or one again. */
+/** `QuotaOff` once when a container has lost its quota, `QuotaBack` once when it has one again. */
 function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
   const { quotaOffReported: reported } = state;
   if (isQuotaOff(state)) {
@@ -177,14 +176,14 @@ function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketRea
   return "QuotaBack";
 }
 
-/** Leaving one's part of the node to others earns credit; taking more than it spends it. */
+/** A container earns credit by leaving a part of its entitlement to others, and spends it by taking more. */
 function earnCredits(results: readonly ContainerResult[], capacity: number): void {
   const weights = results.reduce((sum, { participant }) => sum + participant.bounds.weight, 0);
   for (const { participant, state, need, share } of results) {
     if (state.sample === undefined) continue;
     const { at, intervalMs: sampledMs } = state.sample;
     const intervalMs = at - (state.creditedAt ?? at - sampledMs);
-    // Not all samples are as new as the round, and one may have been counted already.
+    // The sample may be of an earlier round, and counted already.
     if (intervalMs <= 0) continue;
     state.creditedAt = at;
     const entitlement = capacity * participant.bounds.weight / weights;

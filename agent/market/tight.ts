@@ -25,13 +25,12 @@ export const TIGHT: Algorithm = (containers, context) => {
   }
   const bidders = containers.map((one) => marketContainer(one, context));
   const spare = context.freeFraction * capacity;
-  const most = grantable(capacity, options);
-  const { mode, price, outcomes } = clearRound(withStartupDemand(bidders, { spare }), {
-    ...{ capacity, grantable: most },
-  });
+  const limits = { capacity, grantable: grantable(capacity, options) };
+  const { mode, price, outcomes } = clearRound(withStartupDemand(bidders, { spare }), limits);
   const cleared = outcomes.map((one) => ({
     ...one,
-    ...{ bidFloor: heldAtFloor(one, context), target: one.share },
+    bidFloor: heldAtFloor(one, context),
+    target: one.share,
   }));
   const free = freeCPU(cleared, { now, capacity, options });
   return {
@@ -39,13 +38,13 @@ export const TIGHT: Algorithm = (containers, context) => {
     planned: planChanges(cleared, { now, capacity, mode, options }),
     nodeState: stateAfterClearing(context.nodeState, { now, mode }),
     freeFraction: free / Math.max(capacity, 1),
-    committed: most - free,
+    committed: limits.grantable - free,
   };
 };
 
 /**
- * Millicores that a container counts with at its floor: its peak of a moment ago, beside its average
- * need, since it may use that again at once; all of its floor while its readings are young.
+ * Millicores that a container at its floor counts as: at least its recent peak, since it may use that again at
+ * once; all of its floor while its readings are young.
  */
 function heldAtFloor(
   { state: { peak }, memory: { since }, floor, bidFloor }:
@@ -57,7 +56,7 @@ function heldAtFloor(
   return now - since < pace.warmUpMs ? floor : Math.max(bidFloor, Math.min(floor, peak));
 }
 
-/** How long work may wait so that the needs of all fit the node, ms. */
+/** How long work has to wait for the needs of all containers to fit the node, ms. */
 function waitOnNode(
   containers: readonly Container[],
   { capacity, needUpTo, waitTargetMs }: RoundContext,

@@ -11,34 +11,33 @@ import { countableCPU, formatCPU } from "../../shared/quantity.ts";
 import type { Participant } from "../market/participants.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 
-/** An allocation and what its spec should be. Times are ms of the monotonic clock. */
+/** A write of desired limits to an allocation. Times are ms of the monotonic clock. */
 export interface DesiredWrite {
   readonly key: string;
-  /** The copy that it was decided on. */
+  /** The allocation when the limits were decided. */
   readonly allocation: PodAllocation;
   readonly desired: Desired;
-  /** True when it was written before, and another client has changed it since. @default {false} */
+  /** True when the same was written before, and another client has changed it. @default {false} */
   readonly isRepeat?: boolean;
 }
 
 /** The last write to an allocation. */
 export interface Written extends DesiredWrite {
-  /** When the server took it, and the version that has it; absent while it is on its way. */
+  /** When the server accepted it, and the resulting version; absent before. */
   readonly sent?: { readonly at: number; readonly version: string };
 }
 
-/** Least age of a write that is repeated, ms: another client may write again and again. */
+/** Shortest time before a write is repeated, ms: another client may write again and again. */
 export const REPEAT_MS = 5000;
 /**
- * So long after a write, ms, also an older copy shows what is there: allocations are listed every ten
+ * Time after a write from which any copy counts as newer, ms: the informer lists allocations every ten
  * minutes.
  */
 const LISTED_MS = 600_000;
 
 /**
- * The writes that a round calls for: allocations with a changed limit, those that were never
- * cleared, those with bounds that have changed since, and those that another client has changed. The
- * last can't be known while the allocations are not `synced`.
+ * The writes of a round: to allocations with a changed limit, without a clearing, or with changed bounds,
+ * and, while the informer is `synced`, to those that another client has changed.
  */
 export function desiredWrites(
   round: RoundResult,
@@ -48,8 +47,8 @@ export function desiredWrites(
   return podsOf(round.containers).flatMap((containers): DesiredWrite[] => {
     const { allocation, key } = firstOf(containers).participant;
     const written = lastWritten.get(key);
-    // An allocation that was deleted and made anew has the same key, and nothing was written to it yet.
-    const last = isOf(written, allocation) ? written.desired : allocation.spec;
+    // An allocation that was deleted and created again has the same key, but no write yet.
+    const last = isWrittenTo(allocation, written) ? written.desired : allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
     const known = knownMarketReason(last.market?.reason);
     const changed = reasonOf(containers, known);
@@ -64,10 +63,10 @@ export function desiredWrites(
   });
 }
 
-/** Whether it was written to this allocation, not to one before it with the same key. */
-export function isOf(
-  written: Written | undefined,
+/** Whether the write was to this allocation, not to an earlier one with the same key. */
+function isWrittenTo(
   { metadata }: PodAllocation,
+  written: Written | undefined,
 ): written is Written {
   return written?.allocation.metadata.uid === metadata.uid;
 }
@@ -78,7 +77,7 @@ export function publishedLimit(
 ): (participant: Participant) => number | undefined {
   return ({ key, allocation, bounds }) => {
     const written = lastWritten.get(key);
-    if (!isOf(written, allocation)) return undefined;
+    if (!isWrittenTo(allocation, written)) return undefined;
     const limit = written.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
     return limit === undefined ? undefined : countableCPU(limit);
   };
@@ -95,15 +94,15 @@ export function firstOf(containers: readonly ContainerResult[]): ContainerResult
 }
 
 /**
- * Why the pod is to be written: what moved a limit, or a notice without that, unless the allocation has
- * it already, as after a restart of the agent. That a limit is not enforced is written once, so that it
- * comes first; that it is again is new only where that was the last reason.
+ * Why the pod is to be written: the reason of a moved limit, or a notice, unless the allocation has that
+ * already, as after a restart of the agent. `QuotaOff` takes precedence, as there is one notice of it;
+ * `QuotaBack` counts only after `QuotaOff`.
  */
 function reasonOf(
   containers: readonly ContainerResult[],
   known: MarketReason | undefined,
 ): MarketReason | undefined {
-  const moved = weightiest(containers);
+  const moved = mainReason(containers);
   const notices = containers.flatMap(({ notice }) => notice ?? [])
     .filter((notice) => notice !== known && (notice !== "QuotaBack" || known === "QuotaOff"));
   if (moved === undefined) return notices[0];
@@ -113,11 +112,8 @@ function reasonOf(
 /** More than any limit, millicores. */
 const URGENT = 1e9;
 
-/**
- * The one reason of a pod: that of the container that moved most, among those moved for a reason that
- * work waits for, if there is one.
- */
-function weightiest(containers: readonly ContainerResult[]): MarketReason | undefined {
+/** The reason of the largest move among the pod's containers; urgent reasons take precedence. */
+function mainReason(containers: readonly ContainerResult[]): MarketReason | undefined {
   const moved = containers.flatMap(({ changedFor: reason, limit, from }) => {
     if (reason === undefined) return [];
     return [{ reason, rank: Math.abs(limit - from) + (isUnhurried(reason) ? 0 : URGENT) }];
@@ -153,9 +149,8 @@ function desiredOf(
 const MILLICORES_PER_CORE = 1000;
 
 /**
- * True when the write is to be repeated: the copy is at least as new as the server's answer to
- * the agent's own write (an older one, of a slow watch, shows what stood there before, or for good
- * where etcd was restored from a backup), and differs from it.
+ * Whether another client has changed what was written: the copy differs, and is at least as new as the
+ * written version. An older copy is of a slow watch, or etcd was restored from a backup.
  */
 export function isOverwritten(
   { desired, allocation: before, sent }: Written,
@@ -171,10 +166,10 @@ export function isOverwritten(
 
 /** Whether the spec has the limits and the revision that were written. */
 function hasWritten({ containers = [], market }: Desired, written: Desired): boolean {
-  const wanted = written.containers ?? [];
+  const limits = written.containers ?? [];
   return market?.observedBounds === written.market?.observedBounds &&
-    containers.length === wanted.length &&
-    wanted.every(({ name, cpuLimit }) =>
+    containers.length === limits.length &&
+    limits.every(({ name, cpuLimit }) =>
       containers.some((one) => one.name === name && one.cpuLimit === cpuLimit)
     );
 }

@@ -1,9 +1,9 @@
 /**
  * Reads the node's conditions and renews the agent's lease, again and again.
  *
- * The agents of a cluster are started together by a rollout, and fail together when the server does.
- * So each comes at a time of its own: after a start or a failure anywhere within the interval, and
- * then at intervals that differ a little, lest they fall into step by anything else.
+ * A rollout starts a cluster's agents together, and an outage makes them fail together. So after a start or
+ * a failure each agent's first request is anywhere within the interval, and later intervals differ a
+ * little.
  *
  * @module
  */
@@ -15,17 +15,14 @@ import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { NodeLink } from "../../shared/api/ports.ts";
 
-/**
- * The node is read this often at least, ms; up to this share of the time sooner, so that no reading
- * comes later than was promised.
- */
+/** Longest interval between two readings of the node, and the share by which it may be shorter. */
 const READ = { ms: 15_000, spread: 0.2 } as const;
-/** Renewals come up to this share sooner or later: on average there are as many as was set. */
+/** Share by which the interval of renewals may be shorter or longer. */
 const LEASE_SPREAD = 0.1;
-/** A failure is retried after this long or up to half sooner, unless the server sets a time. */
+/** Longest wait after a failure, down to half of it, unless the server asks for a time. */
 const RETRY_MS = 5000;
-/** But the server is not let put it off for longer than this share of the lease's time. */
-const MOST_WAIT = 0.5;
+/** Longest wait that the server may ask for, as a share of the heartbeat's interval. */
+const MAX_RETRY_AFTER = 0.5;
 
 /**
  * Reads the node and renews the lease, every `heartbeatMs` on average, until the signal is aborted. The
@@ -40,15 +37,15 @@ export async function runHeartbeat(
     readonly log: Log;
   },
   signal: AbortSignal,
-  { heartbeatMs, seen }: {
+  { heartbeatMs, onNode }: {
     readonly heartbeatMs: number;
     /** Called with the node at each reading. */
-    readonly seen: (node: Node) => void;
+    readonly onNode: (node: Node) => void;
   },
 ): Promise<void> {
   let readDueMs = -Infinity;
   let leaseDueMs = -Infinity;
-  /** True where other agents may come at the same moment. */
+  /** True after a start or a failure, when other agents may send requests at the same moment. */
   let inStep = true;
   let failures = 0;
   while (!signal.aborted) {
@@ -56,7 +53,7 @@ export async function runHeartbeat(
     let doing = "read the node";
     try {
       if (clock.monotonic() >= readDueMs) {
-        seen(await link.node());
+        onNode(await link.node());
         const part = inStep ? random.next() : 1 - READ.spread * random.next();
         readDueMs = clock.monotonic() + READ.ms * part;
       }
@@ -76,10 +73,10 @@ export async function runHeartbeat(
       log[level](`Cannot ${doing}`, { status: error.status, reason: error.reason });
       inStep = true;
       readDueMs = -Infinity;
-      // The lease must not run out for an answer that any proxy on the way may have given.
+      // The lease must not run out because of an answer that any proxy may have given.
       waitMs = error.retryAfterMs === undefined
         ? RETRY_MS * (1 - random.next() / 2)
-        : Math.min(error.retryAfterMs, heartbeatMs * MOST_WAIT);
+        : Math.min(error.retryAfterMs, heartbeatMs * MAX_RETRY_AFTER);
     }
     await clock.sleep(waitMs, signal);
   }

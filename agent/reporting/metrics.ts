@@ -16,13 +16,13 @@ import type { NodeView, PodView } from "../../shared/view/node_view.ts";
 import type { RoundResult } from "../market/round.ts";
 import type { DesiredWriter } from "../../shared/api/ports.ts";
 
-/** Takes what has to be counted when it happens. */
+/** Counts events; gauges need no call. */
 export interface AgentMetrics {
-  /** Counts a sample of the cgroups: how long it took, and by how much it was late, ms. */
+  /** Counts a sample of the cgroups with its duration and lateness, ms. */
   sampled(tookMs: number, lateMs: number): void;
-  /** Counts a round, which has one clearing: its changes, and how long it took, ms. */
+  /** Counts a round with its changes and the duration of its clearing, ms. */
   cleared(round: ClearedRound, tookMs: number): void;
-  /** The writer, its writes counted by outcome. */
+  /** Returns a writer that counts writes by outcome. */
   countingWrites(writer: DesiredWriter): DesiredWriter;
 }
 
@@ -58,7 +58,7 @@ const POD_VALUES = {
     containers.reduce((sum, { credit }) => sum + credit, 0) / Math.max(1, containers.length),
   throttled: (_pod, throttledSeconds) => throttledSeconds,
   pressure: ({ cpuPressure }) => cpuPressure?.seconds,
-  // A series of zeros for each pod would be of no use.
+  // No series for pods without such containers.
   unenforced: ({ containers }) => containers.filter(({ quotaOff }) => quotaOff).length || undefined,
 } as const satisfies Record<
   keyof typeof POD_METRICS,
@@ -130,8 +130,8 @@ export function createAgentMetrics({ registry, view }: {
 }
 
 /**
- * The pods of a view. A pod that has taken another one's name stands beside it for a moment: the
- * series are of the one that has readings.
+ * The pods of a view by name. A view may have an old and a new pod of one name for a moment: the series are
+ * of the one with readings.
  */
 function podsByName({ pods }: NodeView): IteratorObject<PodView> {
   const byName = new Map<string, PodView>();
@@ -142,29 +142,30 @@ function podsByName({ pods }: NodeView): IteratorObject<PodView> {
   return byName.values();
 }
 
-/** Adds up for how long each pod was throttled since the agent began to see it. */
+/** Adds up the throttled time of each pod since the agent has known it. */
 function createThrottledTime(): {
-  /** Takes a round's containers, with all that was read since the last one. */
+  /** Adds the throttled time of a round's containers since the last round. */
   add(containers: ClearedRound["containers"]): void;
-  /** By pod UID, of the pods of the last round. Never falls while a pod is there. */
+  /** By pod UID, of the pods of the last round. Never falls while a pod exists. */
   readonly seconds: ReadonlyMap<string, number>;
 } {
   let seconds = new Map<string, number>();
   let counted = new Map<string, number>();
   return {
     add(containers) {
-      const [secondsBefore, countedBefore] = [seconds, counted];
+      const secondsBefore = seconds;
+      const countedBefore = counted;
       seconds = new Map();
       counted = new Map();
       for (const { participant, state: { throttledMs } } of containers) {
         const { containerID, allocation: { spec: { podUID } } } = participant;
-        // A restarted container counts from 0 under another id; under the same one where the agent
-        // has begun anew.
+        // A restarted container has another id; under the same one the count begins anew where the loop has
+        // reset its states.
         const countedMs = countedBefore.get(containerID) ?? 0;
-        const freshMs = throttledMs >= countedMs ? throttledMs - countedMs : throttledMs;
+        const newMs = throttledMs >= countedMs ? throttledMs - countedMs : throttledMs;
         counted.set(containerID, throttledMs);
         const before = seconds.get(podUID) ?? secondsBefore.get(podUID) ?? 0;
-        seconds.set(podUID, before + freshMs / MS_PER_S);
+        seconds.set(podUID, before + newMs / MS_PER_S);
       }
     },
     get seconds() {

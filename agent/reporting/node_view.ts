@@ -1,5 +1,5 @@
 /**
- * The last round as other programs may see it: what `GET /view` and the probes answer.
+ * The last round as `GET /view` and the probes show it.
  *
  * @module
  */
@@ -17,33 +17,33 @@ import { isQuotaOff } from "../market/container_state.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { firstOf, podsOf } from "./desired.ts";
 
-/** Keeps the last round. Views are made when they are asked for, not each round. */
+/** Keeps the last round. Its view is built on request. */
 export interface LatestRound {
-  /** Notes that the loop came by. */
+  /** Notes a tick of the loop. */
   alive(): void;
-  /** Notes a round and what it was made from. */
+  /** Notes a round and its input. */
   observe(
     round: RoundResult,
     input: Pick<NodeViewContext, "node" | "sample" | "limitsIgnored">,
   ): void;
-  /** The round as other programs may see it; undefined before the first. */
+  /** The view of the round; undefined before the first. */
   view(): NodeView | undefined;
-  /** Why the agent should be restarted: its loop stands still. */
+  /** Why the agent should be restarted; undefined while its loop runs. */
   unhealthy(): string | undefined;
-  /** Why its market doesn't run yet. */
+  /** Why its market doesn't run yet; undefined when it does. */
   unready(): string | undefined;
 }
 
-/** No round yet. */
+/** Creates a keeper without a round. */
 export function createLatestRound({ clock, stuckAfterMs, synced, pressure, ...settings }: {
   readonly clock: Pick<Clock, "wall" | "monotonic">;
   readonly pace: PaceOptions;
   readonly idleCPU: IdleCPU;
-  /** A loop that did not come by for this long stands still, ms. */
+  /** Time without a tick after which the loop counts as stuck, ms. */
   readonly stuckAfterMs: number;
   /** Whether the allocations are in sync. */
   readonly synced: () => boolean;
-  /** Reads PSI, for a view that is asked for. */
+  /** Reads PSI for a view. */
   readonly pressure: () => NodePressure | undefined;
 }): LatestRound {
   let aliveAt = clock.monotonic();
@@ -72,7 +72,7 @@ export function createLatestRound({ clock, stuckAfterMs, synced, pressure, ...se
   };
 }
 
-/** Facts that a view shows beside the round. */
+/** Input of a view beside the round. */
 export interface NodeViewContext {
   readonly node: Node;
   readonly sample: Pick<NodeSample, "unmanaged">;
@@ -89,7 +89,7 @@ export interface NodeViewContext {
 const MS_PER_S = 1000;
 const MILLICORES_PER_CORE = 1000;
 
-/** The view of a round. Pods stand in the order in which the round has them. */
+/** The view of a round, with its pods in the same order. */
 export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
   const { node, sample, wallMs, idleCPU } = context;
   const { now, nodeState: { state, since } } = round;
@@ -177,7 +177,7 @@ function containerView(
   });
 }
 
-/** Why the limit is not where it goes: limits that move requests follow need in either setting. */
+/** Why the limit is not at its target. Limits that move requests follow need in either setting. */
 function whyNotAtTarget(
   result: ContainerResult,
   { now, freeFraction, nodeState: { state } }: RoundResult,
@@ -188,9 +188,8 @@ function whyNotAtTarget(
     return whyLimitStays({ ...result, memory, load }, { now, state, pace });
   }
   const throttledMsPerS = sample?.throttledMsPerS ?? 0;
-  return whyWaiting({ ...result, memory, throttledMsPerS }, {
-    ...{ now, options: paceAt(pace, freeFraction) },
-  });
+  const options = paceAt(pace, freeFraction);
+  return whyWaiting({ ...result, memory, throttledMsPerS }, { now, options });
 }
 
 function sum<T>(items: readonly T[], value: (item: T) => number): number {
@@ -210,7 +209,7 @@ function pressureView(pressure: CPUPressure | undefined): NodeView["cpuPressure"
   return pressure && { share: pressure.share, seconds: pressure.waitingMs / MS_PER_S };
 }
 
-/** From 1/millicore. JSON has no infinity; a price that no amount pays is null there. */
+/** Converts from 1/millicore; null stands for infinity, which JSON lacks. */
 function pricePerCore(price: number): number | null {
   return Number.isFinite(price) ? price * MILLICORES_PER_CORE : null;
 }

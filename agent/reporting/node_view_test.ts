@@ -225,7 +225,7 @@ function stage({ agents = 1, heartbeatMs = MINUTE_MS } = {}) {
       },
     };
     const parts = { link, clock, random: seededRandom(seed), log };
-    return runHeartbeat(parts, abort.signal, { heartbeatMs, seen: () => {} });
+    return runHeartbeat(parts, abort.signal, { heartbeatMs, onNode: () => {} });
   }));
   return {
     ...{ clock, readings, renewals, warnings, server },

@@ -16,18 +16,18 @@ const RETRY = { minMs: 500, maxMs: 30_000 } as const;
 
 /** Takes writes and sends them. */
 export interface Outbox {
-  /** Queues a write; an older one of the same allocation that was not sent yet is dropped. */
+  /** Queues a write in place of a waiting one to the same allocation. */
   put(write: DesiredWrite): void;
   /** The last write to each allocation, sent or not. */
   readonly written: ReadonlyMap<string, Written>;
-  /** Forgets the allocations that are not among these keys. */
+  /** Drops the writes to allocations that are not among these keys. */
   keepOnly(keys: ReadonlySet<string>): void;
   /** Sends until the signal is aborted. Throws what a write threw unless it is an `ApiError`. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The desired limits with the time at which the agent stands by them: that at which they are sent. */
-function stampedBy(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desired {
+/** The desired limits with `clearedAt`: the time at which they are sent. */
+function withTime(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desired {
   const { market } = desired;
   if (market === undefined) return desired;
   return { ...desired, market: { ...market, clearedAt: new Date(clock.wall()).toISOString() } };
@@ -57,7 +57,7 @@ export function createOutbox({ writer, clock, log }: {
       try {
         const version = await writer.writeDesired(
           { namespace, name, uid },
-          stampedBy(clock, write),
+          withTime(clock, write),
         );
         const last = written.get(key);
         if (last?.desired === write.desired) {
@@ -66,14 +66,14 @@ export function createOutbox({ writer, clock, log }: {
         backoff.reset(key);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        // Nothing is to be sent any more: the allocation is gone.
+        // The allocation is gone.
         if (!written.has(key)) continue;
         const { status, reason } = error;
         const waitMs = backoff.next(key, error);
-        // The copy shows soon whether the allocation is gone, or the server has only just started.
+        // After a 404 the copy soon shows whether the allocation is gone.
         const level = status === 404 ? "debug" : retryLevel(error, waitMs);
         log[level]("Cannot write an allocation", { key, status, reason, waitMs });
-        // A write that was called off or replaced meanwhile is not sent again.
+        // A write that was dropped or replaced meanwhile is not sent again.
         if (written.get(key)?.desired === write.desired) waiting.set(key, write);
         await clock.sleep(waitMs, signal);
       }

@@ -78,7 +78,7 @@ function decreaseWaits(
     : `${decrease} waits ${waits} s`;
 }
 
-/** A container after a round; its share is what it gets of a scarce node. */
+/** A container after a round; `share` is its share of a scarce node. */
 export interface StayingLimit
   extends
     Pick<LimitedContainer, "floor" | "ceiling" | "originalLimit" | "load" | "cleared">,
@@ -87,8 +87,8 @@ export interface StayingLimit
 }
 
 /**
- * Why the limit is where it is after a round at the monotonic time `now`, ms; undefined where it is at
- * its ceiling while CPU is ample, and at its share while the container is rationed.
+ * Why the limit is where it is after a round at the monotonic time `now`, ms; undefined when it is at
+ * its ceiling while CPU is ample, or at its share while the container is rationed.
  */
 export function whyLimitStays(
   container: StayingLimit,
@@ -125,7 +125,7 @@ function rationedText(
   const { share, cleared, memory } = container;
   const { limit, fundedAt, raiseSince, shortAt = -Infinity } = memory;
   const lowest = cleared === undefined ? share : lowestLimit({ ...container, cleared });
-  // From the share up to the lowest limit of a decrease, none is due.
+  // Between the share and the lowest limit of a decrease no change is due.
   const goal = limit < share ? share : Math.min(limit, lowest);
   if (limit === goal) return undefined;
   const change = `${limit < goal ? "raise" : "decrease"} to ${cpuText(goal)}`;

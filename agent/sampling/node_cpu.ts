@@ -7,20 +7,20 @@ import { type NodeCPU, SHORTEST_INTERVAL_MS } from "../../shared/cgroup/sample.t
 import { createUsageWindow } from "../../shared/cgroup/usage_window.ts";
 import { fadingMean } from "../../shared/fading_mean.ts";
 
-/** Time constant of the mean, ms: that of the usage by which CPU counts as scarce. */
+/** Time constant of `idle`, ms: the same as of the usage that decides whether CPU is scarce. */
 const MEAN_MS = 1000;
-/** That of the usage by which a container seems to wait on a full node, ms. */
+/** Time constant of `idle400ms`: the same as of the usage that tells whether a container waits. */
 const SHORT_MEAN_MS = 400;
-/** That of what others use, ms: readings at different moments make one of a second uncertain. */
-const OTHERS_MS = 5000;
+/** Time constant of unmanaged usage, ms. Pods and node are read at different moments: 1 s would be too noisy. */
+const UNMANAGED_MS = 5000;
 
 /** A reading of the node. CPU in millicores. */
 export interface NodeReading {
   /** Monotonic milliseconds. */
   readonly at: number;
-  /** CPU time that all processes have used, ms; absent where the kernel does not count it. */
+  /** CPU time that all processes have used, ms; undefined where the kernel does not count it. */
   readonly usedMs: number | undefined;
-  /** CPUs that containers share: those of the node, less what a static CPU manager gave away. */
+  /** CPUs that containers share: all, less those that a static CPU manager gave away. */
   readonly cores: number;
   /** Usage of the market's containers. */
   readonly managed: number;
@@ -29,16 +29,16 @@ export interface NodeReading {
 }
 
 /**
- * Returns a function that takes each reading and gives the node's CPU once there are two. Use of CPUs
- * that containers do not share counts as use of the shared ones: the rest is certain to be idle.
+ * Returns a function that takes each reading and returns the node's CPU from the second reading on. Usage of
+ * exclusive CPUs counts as usage of shared ones, so that `idle` is never too high.
  */
 export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
   let before: { readonly at: number; readonly usedMs: number } | undefined;
-  /** It may be below 0 for a moment: pods are not read at the same time as the node. */
+  /** May be below 0 for a moment: pods and node are not read at the same time. */
   let idle: number | undefined;
   let idle400ms: number | undefined;
-  let others: number | undefined;
-  let othersMs = 0;
+  let unmanaged: number | undefined;
+  let unmanagedMs = 0;
   const window = createUsageWindow();
   return ({ at, usedMs, cores, managed, yielding }) => {
     if (usedMs === undefined) {
@@ -57,16 +57,19 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
       const unused = Math.max(-shared, shared - used + yielding);
       idle = fadingMean(idle, unused, { intervalMs, constantMs: MEAN_MS });
       idle400ms = fadingMean(idle400ms, unused, { intervalMs, constantMs: SHORT_MEAN_MS });
-      others = fadingMean(others, used - managed - yielding, { intervalMs, constantMs: OTHERS_MS });
-      othersMs += Math.max(0, others) * intervalMs / 1000;
+      unmanaged = fadingMean(unmanaged, used - managed - yielding, {
+        intervalMs,
+        constantMs: UNMANAGED_MS,
+      });
+      unmanagedMs += Math.max(0, unmanaged) * intervalMs / 1000;
     }
-    window.add(at, othersMs);
+    window.add(at, unmanagedMs);
     if (idle === undefined || idle400ms === undefined) return undefined;
     return {
       shared,
       idle: Math.max(0, idle),
       idle400ms: Math.max(0, idle400ms),
-      others: window.percentile(),
+      unmanagedUsage: window.percentile(),
     };
   };
 }
@@ -74,7 +77,7 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
 /** How often the number of CPUs that containers share is read, ms. */
 const SHARED_CPUS_MS = 1000;
 
-/** CPUs that containers share at the monotonic time `at`, ms: what `read` finds, or all of the node. */
+/** CPUs that containers share at the monotonic time `at`, ms: the result of `read`, or all of the node. */
 export function createSharedCPUs(
   { cores, read }: { readonly cores: number; readonly read: () => number | undefined },
 ): (at: number) => number {

@@ -14,7 +14,8 @@ function reader(usual: Partial<NodeReading> = {}) {
   return (at: number, usedMs: number | undefined, change: Partial<NodeReading> = {}) => {
     const read = { cores: 2, managed: 0, yielding: 0, ...usual, ...change, at, usedMs };
     const found = nodeCPU(read);
-    return found && [found.idle, found.others, found.idle400ms].map((one) => Math.round(one));
+    return found &&
+      [found.idle, found.unmanagedUsage, found.idle400ms].map((one) => Math.round(one));
   };
 }
 
@@ -90,7 +91,7 @@ pure("sample() reads the root's usage, and the CPUs that containers share", () =
   };
   nodeAt(0, 0);
   assert.deepEqual(nodeAt(2000, 2000), {
-    ...{ shared: 8000, idle: 7000, idle400ms: 7000, others: 1000 },
+    ...{ shared: 8000, idle: 7000, idle400ms: 7000, unmanagedUsage: 1000 },
   });
   // A static CPU manager gave four CPUs to another container, which leaves them idle.
   tree.write(`${HOT}/cpuset.cpus.effective`, "0-1,6-7\n");

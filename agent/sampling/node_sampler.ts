@@ -25,25 +25,22 @@ export interface NodeSamplerOptions {
   readonly tree: CgroupTree;
   /** CPUs of the node. */
   readonly cores: number;
-  /** Pods of which no container is managed are sampled this often. @default {250} */
+  /** Interval of samples of pods without managed containers. @default {250} */
   readonly unmanagedMs?: number;
   /** Whether to read PSI where it is offered, and the CPU of the whole node. @default {true} */
   readonly pressure?: boolean;
-  /** Takes a warning of each file that the kernel would not write so, once. @default {silentLog} */
+  /** Receives a warning of each malformed file, once. @default {silentLog} */
   readonly log?: Log;
 }
 
-/** How to sample. */
+/** Options of a sample. */
 export interface SampleOptions {
   /**
-   * Hex ids of containers with a quota that is about to change: it is read each time, those of others
-   * that are far from their quota every 30 s. @default {none}
+   * Hex ids of containers whose quota is about to change: it is read each time, that of an idle container
+   * every 30 s. @default {none}
    */
   readonly unsettled?: readonly string[];
-  /**
-   * Pods with containers that all use at most 80 % of their quota are sampled this often, however often
-   * `sample` is called, ms. @default {250}
-   */
+  /** Interval of samples of managed pods without a container near its quota, ms. @default {250} */
   readonly everyMs?: number;
 }
 
@@ -51,12 +48,12 @@ export interface SampleOptions {
 export interface NodeSampler {
   readonly layout: CgroupLayout;
   /**
-   * The node at a monotonic time. `managed` holds the hex ids of the containers that the bounds
-   * name. A container that was not read this time keeps its last sample, with that one's `at`; one
-   * without two trustworthy readings is missing. Throws what the tree throws.
+   * Samples the node at a monotonic time. `managed` has the hex ids of the containers that the bounds
+   * name. A container that is not due keeps its last sample, with its time; one without two trustworthy
+   * readings is missing. Throws what the tree throws.
    */
   sample(at: number, managed: ReadonlySet<string>, options?: SampleOptions): NodeSample;
-  /** The pods as the last sample found them. */
+  /** The pods of the last sample. */
   pods(): readonly PodState[];
   /** Reads PSI of the node and of each pod, where the kernel offers it; undefined in version 1. */
   pressure(): NodePressure | undefined;
@@ -64,10 +61,10 @@ export interface NodeSampler {
   close(): void;
 }
 
-/** Samples come a little early or late; this share of the time between two is still on time. */
+/** Share of an interval after which a sample is due: ticks come a little early or late. */
 export const ON_TIME = 0.9;
 
-/** A sampler without samples. Throws an `Error` when the tree holds no pods' root. */
+/** Creates a sampler. Throws an `Error` when the tree has no pods' root. */
 export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   const { tree, cores, unmanagedMs = 250, pressure = true, log = silentLog } = options;
   if (!(cores > 0)) {
@@ -110,7 +107,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     layout,
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
       const context: SampleContext = { tree, cores, pressure, onMalformed, at };
-      // Before the pods, so that it belongs to this time.
+      // First, so that it belongs to the time `at`.
       const usedMs = pressure
         ? readOrReport("the root's usage", () => readNodeUsage(tree, layout))
         : undefined;
@@ -120,12 +117,12 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         if (container !== undefined) refreshQuota(container, context);
       }
       for (const pod of [...list.pods.values()]) {
-        const isIn = isManaged(pod, managed);
+        const isManagedPod = isManaged(pod, managed);
         const { sampledAt = -Infinity } = pod;
-        const usualMs = ON_TIME * (isIn ? everyMs : unmanagedMs);
+        const usualMs = ON_TIME * (isManagedPod ? everyMs : unmanagedMs);
         const waitMs = pod.nearLimit ? SHORTEST_INTERVAL_MS : usualMs;
         if (at >= sampledAt && at - sampledAt < waitMs) continue;
-        if (!readPod(pod, { ...context, managed: isIn })) list.relist(pod, at);
+        if (!readPod(pod, { ...context, managed: isManagedPod })) list.relist(pod, at);
       }
       const pods = [...list.pods.values()];
       const { held: unmanaged, yielding } = unmanagedCPU(pods, { managed, cores });
@@ -138,8 +135,8 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     pods: () => [...list.pods.values()],
     pressure() {
       if (layout.version === 1) return undefined;
-      const pods = [...list.pods.values()].flatMap(({ uid, own }) => {
-        const read = own && pressureIn(own.files.pressure);
+      const pods = [...list.pods.values()].flatMap(({ uid, cgroup }) => {
+        const read = cgroup && pressureIn(cgroup.files.pressure);
         return read === undefined ? [] : [[uid, read] as const];
       });
       const node = pressureIn(joinPath(layout.cpu, "cpu.pressure"));
@@ -149,7 +146,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   };
 }
 
-/** A container of a class that a static CPU manager gives no CPUs of its own. */
+/** A container of a Burstable or BestEffort pod: a static CPU manager gives it no exclusive CPUs. */
 function sharingContainer(pods: Iterable<PodState>): ContainerCgroupState | undefined {
   for (const { directory = "", containers } of pods) {
     const isShared = directory.includes("burstable") || directory.includes("besteffort");
@@ -174,7 +171,7 @@ function pathsOf(files: CgroupFiles): string[] {
   return [stat, usage, quota, period, pressure, weight, threads, cpuset];
 }
 
-/** The path of the file that the error names: a parser knows the name, not the directory. */
+/** The path of the file that the error names: a parser only knows the file's name. */
 function malformedFile({ message }: SyntaxError, files: CgroupFiles): string {
   const isNamed = (path: string): boolean =>
     message.startsWith(`Cannot parse ${path.replace(/^.*\//, "")}:`);

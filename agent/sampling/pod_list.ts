@@ -2,9 +2,8 @@
  * The pods and containers that are on the node.
  *
  * Listing one directory takes as long as reading ten open files, and a full node has over a hundred
- * of them. So pods are listed often, and the containers of one only when it is young, when one of them
- * vanished, and every few minutes. A container that is asked for and not known makes everything be
- * listed at once.
+ * directories. So pods are listed often, and a pod's containers only when it is young, when one of them
+ * vanished, and every few minutes. A wanted container that is not known makes everything be listed at once.
  *
  * @module
  */
@@ -28,9 +27,9 @@ import {
 export interface PodList {
   /** By UID. */
   readonly pods: ReadonlyMap<string, PodState>;
-  /** The container with this hex id, as far as it is known. */
+  /** The container with this hex id; undefined when it is not known. */
   container(id: string): ContainerCgroupState | undefined;
-  /** Lists what is due at a monotonic time; `wanted` holds hex ids that should be known. */
+  /** Lists what is due at a monotonic time; `wanted` has the hex ids that should be known. */
   refresh(at: number, wanted: ReadonlySet<string>): void;
   /** Lists one pod's containers now, since one of them is gone. */
   relist(pod: PodState, at: number): void;
@@ -49,24 +48,24 @@ const SCAN_MS = 1000;
 /** Everything is listed this often, in case a change was missed. */
 const FULL_SCAN_MS = 300_000;
 /**
- * For this long after a pod's first container appeared others may follow, and a runtime may set quota
- * and weight after it has made the cgroup.
+ * Age up to which a pod's containers are listed each time, and its weights are read often: containers follow
+ * each other, and a runtime may set quota and weight after it has created the cgroup.
  */
 export const YOUNG_MS = 30_000;
 
-/** A list that knows no pod yet. */
+/** Creates an empty list. */
 export function createPodList({ tree, layout, forget }: PodListOptions): PodList {
   const pods = new Map<string, PodState>();
   let scannedAt = -Infinity;
   let fullScanAt = -Infinity;
-  let seen: ReadonlySet<string> = new Set();
-  /** Ids that were asked for and are nowhere: they are no reason to list again. */
-  let missing: ReadonlySet<string> = seen;
+  let lastWanted: ReadonlySet<string> = new Set();
+  /** Wanted ids that the last scan did not find: they are no reason to scan again. */
+  let missing: ReadonlySet<string> = lastWanted;
 
-  const remove = ({ uid, own, containers }: PodState): void => {
+  const remove = ({ uid, cgroup, containers }: PodState): void => {
     pods.delete(uid);
     for (const { files } of containers.values()) forget(files);
-    if (own !== undefined) forget(own.files);
+    if (cgroup !== undefined) forget(cgroup.files);
   };
 
   const update = (pod: PodState, found: PodCgroup["containers"], at: number): void =>
@@ -101,7 +100,7 @@ export function createPodList({ tree, layout, forget }: PodListOptions): PodList
     }
   };
 
-  /** The ids that no pod has. */
+  /** The ids that no known pod has. */
   const unknown = (ids: ReadonlySet<string>): ReadonlySet<string> =>
     ids.difference(new Set(pods.values().flatMap(({ containers }) => containers.keys())));
 
@@ -110,9 +109,9 @@ export function createPodList({ tree, layout, forget }: PodListOptions): PodList
     container: (id) => pods.values().find((pod) => pod.containers.has(id))?.containers.get(id),
     relist,
     refresh(at, wanted) {
-      const isAsked = wanted !== seen && !unknown(wanted).isSubsetOf(missing);
-      seen = wanted;
-      const isFull = isAsked || at < scannedAt || at - fullScanAt >= FULL_SCAN_MS;
+      const hasNewID = wanted !== lastWanted && !unknown(wanted).isSubsetOf(missing);
+      lastWanted = wanted;
+      const isFull = hasNewID || at < scannedAt || at - fullScanAt >= FULL_SCAN_MS;
       if (!isFull && at - scannedAt < SCAN_MS) return;
       scan(at, isFull);
       missing = unknown(wanted);
@@ -120,7 +119,7 @@ export function createPodList({ tree, layout, forget }: PodListOptions): PodList
   };
 }
 
-/** Whether a pod is no longer where it was. Only a full scan finds orphaned containers. */
+/** Whether the pod's cgroup is gone or has moved. Only a full scan finds orphaned containers. */
 function isGone(
   { directory }: PodState,
   { now, full }: { readonly now: Pick<PodCgroup, "directory"> | undefined; readonly full: boolean },

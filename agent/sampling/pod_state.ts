@@ -15,7 +15,7 @@ import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
 import type { ContainerSample, Reading } from "../../shared/cgroup/sample.ts";
 import { createUsageWindow, type UsageWindow } from "../../shared/cgroup/usage_window.ts";
 
-/** A cgroup of either level. */
+/** The cgroup of a pod or a container. */
 export interface CgroupState {
   readonly files: CgroupFiles;
   readonly window: UsageWindow;
@@ -30,7 +30,7 @@ export interface ContainerCgroupState extends CgroupState {
   readonly id: string;
   /** Whether it lies outside of its pod's cgroup, where the pod's counters miss it. */
   readonly orphaned: boolean;
-  /** Millicores now; absent when it has none. */
+  /** Millicores; absent when it has none. */
   quota?: number | undefined;
   /** The quota's enforcement period. */
   periodMs: number;
@@ -40,7 +40,7 @@ export interface ContainerCgroupState extends CgroupState {
   inferred: boolean;
   /** When it was last seen throttled. */
   throttledAt: number;
-  /** Milliseconds: see `throttled_time.ts`. */
+  /** See {@linkcode ThrottledTime}. */
   roomMs: number;
   /** From the newest pair of readings that could be trusted. */
   sample?: ContainerSample | undefined;
@@ -49,11 +49,12 @@ export interface ContainerCgroupState extends CgroupState {
 /** A pod. Times are monotonic milliseconds. */
 export interface PodState {
   readonly uid: string;
-  /** Its cgroup; absent when only orphaned containers were found. */
+  /** The path of its cgroup; undefined when only orphaned containers were found. */
   readonly directory: string | undefined;
-  readonly own?: CgroupState;
+  /** Absent where `directory` is undefined. */
+  readonly cgroup?: CgroupState;
   readonly containers: Map<string, ContainerCgroupState>;
-  /** Ids of containers that were in it and are gone, newest last. */
+  /** Ids of containers that are gone, newest last. */
   readonly formerIDs: string[];
   /** When it or its newest container was found; −Infinity for those of the first listing. */
   foundAt: number;
@@ -68,7 +69,7 @@ export interface PodState {
   settingsAt: number;
 }
 
-/** A container that restarts in a loop leaves one id every few seconds; bounds name the last. */
+/** Enough for a container that restarts every few seconds, until its bounds have the new id. */
 const FORMER_IDS_KEPT = 16;
 
 /** A pod without its containers yet. */
@@ -77,8 +78,10 @@ export function newPodState(
   { uid, directory, foundAt }: Pick<PodState, "uid" | "directory" | "foundAt">,
 ): PodState {
   return {
-    ...{ uid, directory, foundAt },
-    ...(directory === undefined ? {} : { own: newCgroupState(layout, directory) }),
+    uid,
+    directory,
+    foundAt,
+    ...(directory === undefined ? {} : { cgroup: newCgroupState(layout, directory) }),
     containers: new Map(),
     formerIDs: [],
     memory: NO_LEVEL_MEMORY,
@@ -125,9 +128,9 @@ export function updateContainers(
 }
 
 /**
- * Whether the market knows this pod: its bounds name one of its containers, or one that was in it a
- * moment ago. So a pod with an only container that restarts stays managed while its bounds catch up,
- * and one that opts out is unmanaged from the moment in which its bounds are gone.
+ * Whether the bounds name one of the pod's containers, or one that was in it a moment ago. So a pod whose
+ * only container restarts stays managed while its bounds catch up, and a pod that opts out is unmanaged as
+ * soon as its bounds are gone.
  */
 export function isManaged(
   { containers, formerIDs }: PodState,

@@ -13,7 +13,7 @@ import { cpuText } from "../../shared/view/figures.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 import type { PodState } from "./pod_state.ts";
 
-/** One container; CPU in millicores. Rates are absent when two readings did not make a sample. */
+/** One container; CPU in millicores. Rates are absent without a sample. */
 export type ContainerView =
   & { readonly id: string; readonly quota?: number }
   & Partial<
@@ -21,7 +21,7 @@ export type ContainerView =
     & { /** Throttled time, ms per second. */ readonly throttled: number }
   >;
 
-/** One pod; `request` is from its weight, millicores, absent when it has no cgroup of its own. */
+/** One pod; `request` is by its cgroup's weight, millicores, and absent without such a cgroup. */
 export interface PodView {
   readonly uid: string;
   readonly request?: number;
@@ -42,7 +42,7 @@ export async function sampleOnce(
   { tree, clock, fallbackCores }: {
     readonly tree: CgroupTree;
     readonly clock: Clock;
-    /** Used where neither a flag nor the cgroups have the number. */
+    /** CPUs of the node where neither the flag nor the cgroups have them. */
     readonly fallbackCores: number;
   },
   config: { readonly intervalMs: number; readonly cores?: number | null },
@@ -76,7 +76,7 @@ export function coresOf(tree: CgroupTree, log: Log): number | undefined {
   }
 }
 
-function podView({ uid, own, containers }: PodState): PodView {
+function podView({ uid, cgroup, containers }: PodState): PodView {
   const views = Array.from(containers.values(), ({ id, quota, sample }): ContainerView =>
     defined({
       ...{ id, quota, usage: sample?.usage, throttled: sample?.throttledMsPerS },
@@ -84,15 +84,15 @@ function podView({ uid, own, containers }: PodState): PodView {
       pressure: sample?.pressure,
     }));
   views.sort((a, b) => a.id < b.id ? -1 : 1);
-  return defined({ uid, request: own?.request?.linear, containers: views });
+  return defined({ uid, request: cgroup?.request?.linear, containers: views });
 }
 
 const HEADER = ["POD", "CONTAINER", "USAGE", "THROTTLED", "QUOTA", "REQUEST", "PERIODS", "WAITING"];
-/** As much of a container's id as people are used to. */
+/** Characters of a container's id, as container runtimes show it. */
 const SHORT_ID = 12;
 const LEFT_COLUMNS = 2;
 
-/** The view in lines, each with its line end. CPU in millicores, `-` for what is not known. */
+/** The view as a table, each line with its line end. CPU in millicores, `-` for unknown values. */
 export function nodeTable({ layout, cores, intervalMs, pods }: NodeView): string {
   const rows = [
     HEADER,
@@ -113,7 +113,7 @@ export function nodeTable({ layout, cores, intervalMs, pods }: NodeView): string
   return [layout, summary, "", ...lines, ""].join("\n");
 }
 
-/** The pod's own columns are filled in the row of its first container only. */
+/** Columns of the pod are filled in the row of its first container only. */
 function row(container: ContainerView, pod: PodView | undefined): string[] {
   const { id, usage, throttled, quota, periods, throttledPeriods = 0, pressure } = container;
   return [

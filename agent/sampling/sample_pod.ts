@@ -1,11 +1,11 @@
 /**
- * One sample of a pod: which of its files are read, and what comes of them.
+ * One sample of a pod from its cgroup files.
  *
  * A read costs about 4 µs and a full node has a thousand files, so not all are read each time. A
- * container that in this interval used far less than its quota gives it for one enforcement period
- * was not throttled in it. Then its pod's counters, its quota and, in version 1, its own throttling
- * counters are left for later: they only grow, so nothing is lost. (Version 2 has usage and throttling
- * in one file.) A container without a quota, a sandbox above all, is read seldom.
+ * container that used far less in an interval than its quota allows in one enforcement period was not
+ * throttled. Then the pod's counters, the container's quota and, in version 1, its throttling counters are
+ * left for later: counters only grow, so nothing is lost. (Version 2 has usage and throttling in one
+ * file.) Containers without a quota, above all sandboxes, are read seldom.
  *
  * @module
  */
@@ -49,23 +49,23 @@ export interface SampleContext {
 }
 
 /**
- * All counters of a pod and the quotas in it are read this often; those of a pod outside of the
- * market more often, since they make up its usage window.
+ * Interval at which all counters and quotas of a pod are read; shorter for a pod outside of the market, whose
+ * usage window needs them.
  */
 const ALL_MS = { managed: 30_000, unmanaged: 1000 } as const;
-/** Weights and periods are read this often; in a young pod they may come after the cgroup. */
+/** Interval at which weights and periods are read; in a young pod they may be set after its creation. */
 const SETTINGS_MS = { usual: 60_000, young: 1000 } as const;
-/** A container without a quota is read this often where it used something the last time. */
+/** Interval at which a container without a quota is read, if it used CPU in the last interval. */
 const UNLIMITED_MS = 1000;
 /**
- * A container that used less of its quota for one period than this was not throttled. Half, because
- * CPUs take the quota in slices, of which some may lie unused on other CPUs when it runs out.
+ * A container that used less than this share of its quota for one period was not throttled. At most half,
+ * because CPUs take the quota in slices, of which some may be unused on other CPUs when it runs out.
  */
 const IDLE_SHARE = { stays: 0.5, becomes: 0.25 } as const;
-/** One that was throttled is not idle for this long, whatever it uses. */
+/** Time after throttling for which a container is not idle. */
 const THROTTLED_MS = 2000;
 
-/** A container and what it did since its last reading. */
+/** A container and the interval since its last reading. */
 interface ContainerInterval {
   readonly container: ContainerCgroupState;
   readonly interval: Interval;
@@ -74,9 +74,8 @@ interface ContainerInterval {
 }
 
 /**
- * Reads a pod's counters and renews the samples of the containers that were read. `managed` is
- * whether the bounds name a container of it. Returns whether all its counters were
- * read: false for one that is gone or malformed.
+ * Reads a pod's counters and updates the samples of the containers that were read. `managed` is whether the
+ * bounds name one of its containers. Returns false when a cgroup is gone or malformed.
  */
 export function readPod(
   pod: PodState,
@@ -84,21 +83,21 @@ export function readPod(
 ): boolean {
   const { at, managed } = context;
   const { sampledAt: before, allReadAt, settingsAt } = pod;
-  const all = at < allReadAt || at - allReadAt >= (managed ? ALL_MS.managed : ALL_MS.unmanaged);
+  const full = at < allReadAt || at - allReadAt >= (managed ? ALL_MS.managed : ALL_MS.unmanaged);
   const settingsMs = at - pod.foundAt < YOUNG_MS ? SETTINGS_MS.young : SETTINGS_MS.usual;
   if (at < settingsAt || at - settingsAt >= settingsMs) readSettings(pod, context);
-  if (all) pod.allReadAt = at;
+  if (full) pod.allReadAt = at;
   pod.sampledAt = at;
   const read: ContainerInterval[] = [];
-  let idle = !all;
-  let isWhole = true;
+  let idle = !full;
+  let isComplete = true;
   for (const container of pod.containers.values()) {
-    if (all) refreshQuota(container, context);
+    if (full) refreshQuota(container, context);
     else if (container.quota === undefined && !isUnlimitedDue(container, at)) continue;
     const wasIdle = container.idle;
-    const interval = readInterval(container, { ...context, all });
+    const interval = readInterval(container, { ...context, full });
     idle &&= container.idle;
-    isWhole &&= container.previous !== undefined;
+    isComplete &&= container.previous !== undefined;
     container.sample = undefined;
     if (interval !== undefined) {
       read.push({ container, interval, nearsQuota: wasIdle && !container.idle });
@@ -109,13 +108,13 @@ export function readPod(
     const roomMs = roomAfterIdle(context.cores);
     for (const one of read) setSample(one, { throttledMs: 0, throttledPeriods: 0, roomMs });
     pod.memory = fadeMemory(pod.memory, read.at(-1)?.interval.intervalMs ?? 0);
-  } else isWhole = sampleBothLevels(pod, read, { ...context, before }) && isWhole;
+  } else isComplete = sampleBothLevels(pod, read, { ...context, before }) && isComplete;
   pod.nearLimit = [...pod.containers.values()]
     .some(({ sample }) => sample === undefined || isBusy(sample));
-  return isWhole;
+  return isComplete;
 }
 
-/** Reads a container's quota: it should have changed, or may have. */
+/** Reads a container's quota. */
 export function refreshQuota(
   container: ContainerCgroupState,
   context: Pick<SampleContext, "tree" | "onMalformed">,
@@ -128,11 +127,11 @@ export function refreshQuota(
   );
 }
 
-/** Reads what changes seldom: weights and enforcement periods, and with these the quotas. */
+/** Reads weights and enforcement periods, which change seldom, and quotas, which depend on the periods. */
 function readSettings(pod: PodState, context: SampleContext): void {
-  const { own, containers } = pod;
+  const { cgroup, containers } = pod;
   pod.settingsAt = context.at;
-  if (own !== undefined) own.request = attempt(own, context, readRequest);
+  if (cgroup !== undefined) cgroup.request = attempt(cgroup, context, readRequest);
   for (const container of containers.values()) {
     container.request = attempt(container, context, readRequest);
     container.periodMs = attempt(container, context, readPeriod) ?? DEFAULT_PERIOD_MS;
@@ -145,15 +144,15 @@ function isUnlimitedDue({ previous, sample }: ContainerCgroupState, at: number):
   return sample.usage > 0 && at - previous.at >= UNLIMITED_MS;
 }
 
-/** Reads a container's counters: its interval, if that can be trusted; notes whether it was idle. */
+/** Reads a container's counters and notes whether it was idle; returns its interval if it is trustworthy. */
 function readInterval(
   container: ContainerCgroupState,
-  context: SampleContext & { readonly all: boolean },
+  context: SampleContext & { readonly full: boolean },
 ): Interval | undefined {
-  const { at, cores, all } = context;
+  const { at, cores, full } = context;
   const { previous, inferred: wasInferred, quota, files: { version } } = container;
-  // A container without a quota is never throttled, so there is nothing in the other file.
-  const isUsageEnough = version === 1 && (!all || quota === undefined);
+  // A container without a quota is never throttled, so that `cpu.stat` is not needed.
+  const isUsageEnough = version === 1 && (!full || quota === undefined);
   const inferred = isUsageEnough ? inferReading(container, context) : undefined;
   const reading = inferred ?? readAll(container, context, context.pressure && quota !== undefined);
   container.previous = reading;
@@ -163,7 +162,7 @@ function readInterval(
   if (interval !== undefined && interval.throttledMs > 0) container.throttledAt = at;
   container.idle = interval !== undefined && (container.inferred || wasIdle(container, interval));
   if (interval === undefined) return undefined;
-  if (!container.idle && !all) refreshQuota(container, context);
+  if (!container.idle && !full) refreshQuota(container, context);
   return wasInferred ? withinSpan(interval, container) : interval;
 }
 
@@ -177,7 +176,7 @@ function wasIdle(
   return at - throttledAt > THROTTLED_MS && usageMs < share * quota / 1000 * periodMs;
 }
 
-/** Usage as read, the other counters as they were; undefined when the container was not idle. */
+/** Reads usage and keeps the other counters; undefined when the container was not idle. */
 function inferReading(
   container: ContainerCgroupState,
   context: SampleContext,
@@ -191,11 +190,11 @@ function inferReading(
   return isIdle ? { ...previous, at, usageMs } : undefined;
 }
 
-/** Periods of a time in which they were not read, cut to those of the interval itself. */
+/** Cuts periods that include earlier intervals, in which they were not read. */
 function withinSpan(interval: Interval, { periodMs }: ContainerCgroupState): Interval {
   const { intervalMs, periods, throttledPeriods } = interval;
-  const most = Math.max(throttledPeriods, Math.round(intervalMs / periodMs));
-  return periods <= most ? interval : { ...interval, periods: most };
+  const maxPeriods = Math.max(throttledPeriods, Math.round(intervalMs / periodMs));
+  return periods <= maxPeriods ? interval : { ...interval, periods: maxPeriods };
 }
 
 function readAll(
@@ -214,40 +213,40 @@ function sampleBothLevels(
   context: SampleContext & { readonly before: number | undefined },
 ): boolean {
   const { cores, at } = context;
-  const own = readOwnInterval(pod, read, context);
+  const podInterval = readPodInterval(pod, read, context);
   const containers = read.map(({ container, interval }) => {
     const { quota, roomMs } = container;
-    // Only where both levels count is there a doubt that the number of threads can settle.
-    const isDoubtful = interval.throttledMs > 0 && (own?.throttledMs ?? 0) > 0;
+    // The number of threads is needed only where both levels count throttling.
+    const isDoubtful = interval.throttledMs > 0 && (podInterval?.throttledMs ?? 0) > 0;
     const threads = isDoubtful ? attempt(container, context, readThreads) : undefined;
     return { interval, quota, threads, roomMs };
   });
-  const result = throttledTime(pod.memory, { cores, containers, pod: own });
+  const result = throttledTime(pod.memory, { cores, containers, pod: podInterval });
   pod.memory = result.memory;
   for (const [i, one] of read.entries()) {
-    const lost = result.containers[i] as ThrottledTime;
-    if (lost.throttledPeriods > 0) one.container.throttledAt = at;
-    setSample(one, lost);
+    const throttled = result.containers[i] as ThrottledTime;
+    if (throttled.throttledPeriods > 0) one.container.throttledAt = at;
+    setSample(one, throttled);
   }
-  return pod.own === undefined || pod.own.previous !== undefined;
+  return pod.cgroup === undefined || pod.cgroup.previous !== undefined;
 }
 
 /**
- * The pod's own interval. While its containers were idle its counters were not read: then its interval
- * begins where theirs do, and its usage is what they used.
+ * The interval of the pod's cgroup. If its counters were not read while its containers were idle, its interval
+ * begins with theirs, and its usage is the sum of theirs.
  */
-function readOwnInterval(
-  { own }: PodState,
+function readPodInterval(
+  { cgroup }: PodState,
   read: readonly ContainerInterval[],
   context: SampleContext & { readonly before: number | undefined },
 ): Interval | undefined {
-  if (own === undefined) return undefined;
-  const { previous } = own;
-  const reading = readAll(own, context, false);
-  own.previous = reading;
+  if (cgroup === undefined) return undefined;
+  const { previous } = cgroup;
+  const reading = readAll(cgroup, context, false);
+  cgroup.previous = reading;
   if (reading === undefined) return undefined;
   const { at, before } = context;
-  own.window.add(at, reading.usageMs);
+  cgroup.window.add(at, reading.usageMs);
   const interval = previous && intervalBetween([previous, reading], context);
   if (interval === undefined || before === undefined || previous?.at === before) return interval;
   const inside = read.filter(({ container }) => !container.orphaned);
@@ -277,7 +276,7 @@ function setSample(
   };
 }
 
-/** A text that the kernel would not print costs this one value, not the node's sample. */
+/** Returns the result of `read`, or undefined, with a report, for malformed text. */
 function attempt<T>(
   cgroup: CgroupState,
   { tree, onMalformed }: Pick<SampleContext, "tree" | "onMalformed">,

@@ -1,5 +1,5 @@
 /**
- * CPU that the market may not share out because others hold it.
+ * CPU that pods outside of the market hold.
  *
  * @module
  */
@@ -8,17 +8,16 @@ import { type ContainerCgroupState, isManaged, type PodState } from "./pod_state
 /** CPU of pods outside of the market. Millicores. */
 export interface UnmanagedCPU {
   readonly held: number;
-  /** Usage now that gives way as soon as containers with requests want the CPU. */
+  /** Present usage that gives way as soon as containers with requests want the CPU. */
   readonly yielding: number;
 }
 
 /**
- * A pod outside of the market holds the larger of its request and the 95th percentile of its usage
- * over 5 minutes; usage alone would make every clearing follow every burst of a neighbour.
- * Usage counts as far as the kernel's weights defend it: CPU that was idle is free for those with
- * requests as soon as they run. Inside a managed pod the same holds for each container without a
- * quota that the bounds do not name (a sandbox holds nothing); one with a quota bids, or will as soon
- * as its bounds are there.
+ * A pod outside of the market holds the larger of its request and the 95th percentile of its usage over 5
+ * minutes; with present usage every clearing would follow every burst of a neighbour. Usage counts only up to
+ * what the kernel's weights give the pod on a full node. In a managed pod the same holds for each container
+ * without a quota that the bounds do not name (a sandbox holds nothing); a container with a quota bids, or
+ * will as soon as it has bounds.
  */
 export function unmanagedCPU(
   pods: readonly PodState[],
@@ -29,8 +28,8 @@ export function unmanagedCPU(
     readonly cores: number;
   },
 ): UnmanagedCPU {
-  const requests = pods.reduce((sum, { own }) => sum + (own?.request?.linear ?? 0), 0);
-  // By weight a request gets this much of its amount while all CPU is used.
+  const requests = pods.reduce((sum, { cgroup }) => sum + (cgroup?.request?.linear ?? 0), 0);
+  // On a full node weights give each pod this multiple of its request.
   const perRequest = 1000 * cores / requests;
   const defended = (request: number): number => requests === 0 ? Infinity : perRequest * request;
   const heldFor = (request: number, usage: number): number =>
@@ -38,17 +37,17 @@ export function unmanagedCPU(
   let held = 0;
   let yielding = 0;
   for (const pod of pods) {
-    const { own, containers } = pod;
-    const isIn = isManaged(pod, managed);
-    let usage = own?.window.percentile() ?? 0;
+    const { cgroup, containers } = pod;
+    const isManagedPod = isManaged(pod, managed);
+    let usage = cgroup?.window.percentile() ?? 0;
     for (const container of containers.values()) {
       const { id, quota, window, orphaned } = container;
-      if (!isIn && orphaned) usage += window.percentile();
-      if (!isIn || quota !== undefined || managed.has(id)) continue;
-      held += heldFor(requestOfSibling(container, pod), window.percentile());
+      if (!isManagedPod && orphaned) usage += window.percentile();
+      if (!isManagedPod || quota !== undefined || managed.has(id)) continue;
+      held += heldFor(requestOf(container, pod), window.percentile());
     }
-    const request = own?.request?.linear;
-    if (isIn) continue;
+    const request = cgroup?.request?.linear;
+    if (isManagedPod) continue;
     held += request === undefined ? usage : heldFor(request, usage);
     if (request !== undefined) yielding += Math.max(0, usageNow(pod) - defended(request));
   }
@@ -60,22 +59,22 @@ function usageNow({ containers }: PodState): number {
 }
 
 /**
- * The pod's request is certain, a container's weight may follow either of two formulas. The runtime's
- * is the one that makes the containers' requests add up to the pod's.
+ * The request of a container. Its weight may follow either of two formulas: the one by which the containers'
+ * requests add up to the pod's, which is certain.
  */
-function requestOfSibling(
+function requestOf(
   { request }: ContainerCgroupState,
-  { own, containers }: PodState,
+  { cgroup, containers }: PodState,
 ): number {
   if (request === undefined) return 0;
-  const whole = own?.request?.linear;
-  if (whole === undefined) return request.linear;
+  const podRequest = cgroup?.request?.linear;
+  if (podRequest === undefined) return request.linear;
   let linear = 0;
   let curved = 0;
   for (const container of containers.values()) {
     linear += container.request?.linear ?? 0;
     curved += container.request?.curved ?? 0;
   }
-  const isCurved = Math.abs(curved - whole) < Math.abs(linear - whole);
-  return Math.min(whole, isCurved ? request.curved : request.linear);
+  const isCurved = Math.abs(curved - podRequest) < Math.abs(linear - podRequest);
+  return Math.min(podRequest, isCurved ? request.curved : request.linear);
 }

@@ -1,6 +1,6 @@
 /**
- * Checks the operands of a command before a cluster is needed: a wrong command line is reported also
- * where no cluster can be reached.
+ * Checks the operands of a command before it connects: a wrong command line is reported without a cluster,
+ * too.
  *
  * @module
  */
@@ -32,8 +32,8 @@ export class UsageProblem extends Error {
 /** A command that only needs a cluster; resolves with the exit code. */
 export type CheckedCommand = (context: CommandContext) => Promise<number>;
 
-/** The objects that the operands name, once the namespace of the context is known. */
-type Named<T> = (context: CommandContext) => T;
+/** Returns the objects that the operands name, by the namespace of the context. */
+type InContext<T> = (context: CommandContext) => T;
 
 /** The command of the call. Throws a {@linkcode UsageProblem}. */
 export function checkedCommand(call: Call): CheckedCommand {
@@ -96,7 +96,7 @@ export function checkedCommand(call: Call): CheckedCommand {
   }
 }
 
-function podOf(operand: string | undefined): Named<PodName> {
+function podOf(operand: string | undefined): InContext<PodName> {
   const pod = podArgument(operand ?? "");
   if (pod === undefined) {
     throw new UsageProblem(
@@ -106,12 +106,12 @@ function podOf(operand: string | undefined): Named<PodName> {
     );
   }
   return ({ namespace, cluster }) => {
-    const usual = namespace.all ? cluster.defaultNamespace : namespace.name;
-    return { namespace: pod.namespace ?? usual, name: pod.name };
+    const contextNamespace = namespace.all ? cluster.defaultNamespace : namespace.name;
+    return { namespace: pod.namespace ?? contextNamespace, name: pod.name };
   };
 }
 
-/** The command for the pod that is named, or for those with the labels, one after another. */
+/** Runs the command for the named pod, or for all pods with the labels, one after another. */
 function eachPod(
   { name, operands, flags }: Call,
   command: (pod: PodName, context: CommandContext) => Promise<number>,
@@ -129,19 +129,22 @@ function eachPod(
         `Cannot ${name}: ${where} has no pod with ${selector}; is -n right?`,
       );
     }
-    let worst = 0;
+    let exitCode = 0;
     for (const [index, { metadata }] of pods.entries()) {
       if (world.signal.aborted) return INTERRUPTED;
       if (output === "yaml") world.out("---\n");
       else if (index > 0 && output !== "json") world.out("\n");
-      worst = Math.max(worst, await command(metadata, context));
+      exitCode = Math.max(exitCode, await command(metadata, context));
     }
-    return worst;
+    return exitCode;
   };
 }
 
-/** One of a pod, labels, a named namespace, all: a forgotten argument must not restore a namespace. */
-function restoreTarget({ operands, flags }: Call): Named<RestoreTarget> {
+/**
+ * The target: a pod, labels, a namespace or all, named explicitly: a forgotten argument must not restore a
+ * namespace.
+ */
+function restoreTarget({ operands, flags }: Call): InContext<RestoreTarget> {
   const [operand] = operands;
   const all = flags.all === true || flags.allNamespaces === true;
   if (operand !== undefined && all) {

@@ -43,7 +43,7 @@ export function coallocCommand(handle: (call: Call) => void): Command {
     .description(DESCRIPTION).helpOption("-h, --help", "show this text")
     .helpCommand("help [command]", "show the help of a command")
     .version(`kubectl-coalloc ${VERSION}`, "--version", "show the version of this program")
-    // Flags before the command are the program's, those after it the command's.
+    // Flags before the command belong to the program, flags after it to the command.
     .enablePositionalOptions();
   addGlobalFlags(root);
   for (
@@ -59,23 +59,23 @@ export function coallocCommand(handle: (call: Call) => void): Command {
       [reportArguments(), REPORT_FORMATS],
       [dashboardArguments(), OUTPUT_FORMATS],
     ] as const
-  ) root.addCommand(handled(addGlobalFlags(command, formats), handle));
-  root.addCommand(handled(simulateArguments(), handle));
-  root.addCommand(handled(completion(), handle));
+  ) root.addCommand(withHandler(addGlobalFlags(command, formats), handle));
+  root.addCommand(withHandler(simulateArguments(), handle));
+  root.addCommand(withHandler(completion(), handle));
   return root;
 }
 
-/** All flags of the call; the same flag behind the command takes precedence over one before it. */
+/** All flags of the call; a flag after the command takes precedence over the same one before it. */
 function allFlags(command: Command): Readonly<Record<string, unknown>> {
-  const given = (one: Command): Record<string, unknown> =>
+  const typed = (one: Command): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(one.opts()).filter(([name]) => one.getOptionValueSource(name) !== "default"),
     );
-  const before = command.parent === null ? {} : given(command.parent);
-  return { ...command.opts(), ...before, ...given(command) };
+  const before = command.parent === null ? {} : typed(command.parent);
+  return { ...command.opts(), ...before, ...typed(command) };
 }
 
-function handled(command: Command, handle: (call: Call) => void): Command {
+function withHandler(command: Command, handle: (call: Call) => void): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
     () => handle({ name: command.name(), operands: command.args, flags: allFlags(command) }),
   );
@@ -196,7 +196,7 @@ export interface PlainAnswer {
   readonly exitCode: 0 | 2;
 }
 
-/** Where a command is explained; without a name, the program. */
+/** Names the help of a command, or without a name of the program. */
 export function seeHelp(name?: string): string {
   return `see ${programOf(name)} --help`;
 }
@@ -205,7 +205,7 @@ function programOf(name?: string): string {
   return name === undefined ? "kubectl coalloc" : `kubectl coalloc ${name}`;
 }
 
-/** Reads the command line; without arguments, its help is the answer. */
+/** Reads the command line; the answer is the help without arguments. */
 export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
   let text = "";
   let call: Call | undefined;
@@ -219,7 +219,7 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
       throw error;
     }).configureOutput(collectedOutput({ take: (part) => text += part }));
   }
-  // Task runners hand a "--" on.
+  // Task runners pass on a "--".
   const tokens = args[0] === "--" ? args.slice(1) : args;
   if (tokens.length === 0) return { text: root.helpInformation(), exitCode: 0 };
   try {
@@ -235,7 +235,7 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
 }
 
 function sentenceOf({ code, message }: CommanderError, tokens: readonly string[]): string {
-  // The library's answer to flags alone, and to help for an unknown command, is the help as an error.
+  // For flags alone, and for help on an unknown command, the library throws the help.
   if (code === "commander.help") {
     const [, topic] = tokens;
     return topic === undefined ? "no command is named" : `unknown command '${topic}'`;

@@ -1,5 +1,5 @@
 /**
- * CPU, durations, pods and workloads as users give them to the command.
+ * CPU, durations, pods and workloads in the command's arguments.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import type { NamespaceChoice } from "./ports.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
 /**
- * A parser for commander of a span within bounds, ms; a bare number counts seconds. `remedy` is another one
- * than giving a duration.
+ * A parser for commander of a duration within bounds, ms; a bare number counts seconds. `remedy` follows
+ * the expected durations in the error.
  */
 export function durationParser(
   { remedy, ...bounds }: {
-    readonly leastMs: number;
-    readonly mostMs: number;
+    readonly minMs: number;
+    readonly maxMs: number;
     readonly remedy?: string;
   },
 ): (text: string) => number {
@@ -67,15 +67,11 @@ export function workloadArgument(text: string): WorkloadArgument | undefined {
 }
 
 /** A parser of CPU quantities above 0, in millicores. */
-export function cpuParser(mostCores?: number): (text: string) => number {
-  const bound = mostCores === undefined ? "" : ` and up to ${mostCores}`;
+export function cpuParser(maxCores = Infinity): (text: string) => number {
+  const bound = maxCores === Infinity ? "" : ` and up to ${maxCores}`;
   return (text) => {
-    const millicores = countableCPU(text);
-    if (
-      millicores !== undefined && millicores > 0 && millicores <= (mostCores ?? Infinity) * 1000
-    ) {
-      return millicores;
-    }
+    const millicores = countableCPU(text) ?? 0;
+    if (millicores > 0 && millicores <= maxCores * 1000) return millicores;
     throw new InvalidArgumentError(
       `Give a CPU quantity above 0${bound}, for instance 500m or 1.5`,
     );
@@ -87,7 +83,7 @@ export function placeOf(namespace: NamespaceChoice): string {
   return namespace.all ? "the cluster" : `namespace ${namespace.name}`;
 }
 
-/** The question after a workload that is not there: whether the nearest of the known ones is meant. */
+/** Asks whether the user means the known workload with the nearest name. */
 export function nearestHint(
   name: string,
   known: readonly { readonly kind: WorkloadKind; readonly name: string }[],

@@ -23,7 +23,7 @@ export interface GlobalFlags {
   readonly color: boolean;
 }
 
-/** Adds the flags to a command that works with a cluster and prints these forms. */
+/** Adds the flags to a command that needs a cluster; `formats` are its forms of output. */
 export function addGlobalFlags(
   command: Command,
   formats: readonly string[] = OUTPUT_FORMATS,
@@ -31,7 +31,7 @@ export function addGlobalFlags(
   return addOutputFlags(addClusterFlags(command), formats);
 }
 
-/** Adds the flags that say in which form a command answers. */
+/** Adds the flags for the output. */
 export function addOutputFlags(
   command: Command,
   formats: readonly string[] = OUTPUT_FORMATS,
@@ -66,21 +66,21 @@ export function selectorOption(what: "pods" | "workloads"): Option {
     .argParser(valueParser("labels"));
 }
 
-/** `--watch`. Its interval may be left out, so that one of these operands after it is taken for one. */
+/** `--watch`. Since its interval is optional, an operand after it would be taken for one: see `remedy`. */
 export function watchOption(operands: string): Option {
   const remedy = `put ${operands} before -w, or write --watch=2s`;
   return new Option("-w, --watch [interval]", "again and again, for instance every 1s")
-    .argParser(durationParser({ leastMs: 200, mostMs: 3_600_000, remedy })).preset("2s");
+    .argParser(durationParser({ minMs: 200, maxMs: 3_600_000, remedy })).preset("2s");
 }
 
-/** `--timeout`, and what is waited for. */
-export function timeoutOption(what: string, seconds: number): Option {
-  return new Option("--timeout <duration>", `how long to wait for ${what}`)
-    .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 }))
+/** `--timeout` of the wait for `subject`. */
+export function timeoutOption(subject: string, seconds: number): Option {
+  return new Option("--timeout <duration>", `how long to wait for ${subject}`)
+    .argParser(durationParser({ minMs: 1000, maxMs: 3_600_000 }))
     .default(1000 * seconds, `${seconds}s`);
 }
 
-/** A parser of values that does not swallow the next flag. */
+/** A parser that refuses a flag in place of a value. */
 function valueParser(what: string): (text: string) => string {
   return (text) => {
     if (text === "" || text.startsWith("-")) throw new InvalidArgumentError(`Give ${what}`);
@@ -88,7 +88,7 @@ function valueParser(what: string): (text: string) => string {
   };
 }
 
-/** Examples as text after the help of a command, each below a comment that says what it is for. */
+/** Examples for the end of a command's help, each below a comment with its purpose. */
 export function examples(
   list: readonly (readonly [command: string, what: string])[],
 ): readonly ["after", string] {
@@ -96,8 +96,8 @@ export function examples(
   return ["after", ["", "Examples:", ...lines].join("\n")];
 }
 
-/** The user has ended the command: SIGINT is 2. */
+/** Exit code after Ctrl-C: 128 + SIGINT. */
 export const INTERRUPTED = 130;
 
-/** The output is no longer read: SIGPIPE is 13. */
+/** Exit code when the output is no longer read: 128 + SIGPIPE. */
 export const NO_READER = 141;

@@ -1,6 +1,6 @@
 /**
- * The part of the installation's settings that decides which pods take part. The programs check the
- * file; here it is only looked at, and what can't be read counts as not set.
+ * The installation's settings that decide which pods take part. The programs check the file; here unreadable
+ * values count as not set.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
-/** The values in the settings file's text; defaults where it has none, or none that can be read. */
+/** The values of a settings file; defaults for missing and unreadable ones. */
 export function marketSettings(text: string): ScopeSettings {
   const { values } = controllerSettings(SCOPE_SETTINGS, { variables: {}, args: [] }, { text });
-  // Never the programs' own.
+  // Programs never manage the pods of their own namespace.
   return {
     ...values,
     excludedNamespaces: [...new Set([...values.excludedNamespaces, SYSTEM_NAMESPACE])],
@@ -28,8 +28,8 @@ export function marketSettings(text: string): ScopeSettings {
 }
 
 /**
- * The text of the settings file with the market off. Controllers follow that in a text with faults,
- * too. Throws a `CommandProblem` where it is so broken that they would not.
+ * The text of the settings file with the market off, which controllers follow even in a text with faults.
+ * Throws a `CommandProblem` for a text in which they would not.
  */
 export function withMarketOff(text: string): string {
   const { root, faults } = readableYAML(text);
@@ -77,12 +77,11 @@ export interface ReadSettings {
   readonly problems: readonly string[];
 }
 
-/** Not everybody may read them; their defaults are the likeliest then. */
+/** Reads the settings; assumes defaults where the user may not read them. */
 export async function readSettings(
   reader: Pick<ClusterReader, "settingsText">,
 ): Promise<ReadSettings> {
-  // An object: without a settings file it has an empty text, and is undefined where the user may not
-  // read it.
+  // The object tells a missing file, an empty text, from one that the user may not read, undefined.
   const read = await unlessRefused(reader.settingsText().then((text = "") => ({ text })), 403);
   return read === undefined
     ? { text: "", problems: ["The installation's settings can't be read: defaults assumed"] }

@@ -17,8 +17,8 @@ export interface ReadingsChoice {
 }
 
 /**
- * Reads allocations and, all at once, the views of the agents. An agent that does not answer costs its
- * view, never the others'. Throws an `ApiError` when allocations can't be read.
+ * Reads allocations and, all at once, the views of the agents. An agent that does not answer becomes a
+ * problem. Throws an `ApiError` when allocations can't be read.
  */
 export async function readNodes(
   { reader, views }: Pick<Cluster, "reader" | "views">,

@@ -18,7 +18,7 @@ export const TABLE_FORMATS: readonly OutputFormat[] = [...OUTPUT_FORMATS, "csv",
 
 /**
  * The view as JSON or YAML, or all columns of its table as CSV (RFC 4180, lines ended by a line feed) or
- * Markdown, with the notes on standard error; undefined for forms that people read.
+ * Markdown, with the notes on standard error; undefined for `table` and `wide`.
  */
 export function dataOutput<Row>(
   view: { readonly notes: readonly string[] },
@@ -26,7 +26,7 @@ export function dataOutput<Row>(
   { output, world, watchMs }: {
     readonly output: OutputFormat;
     readonly world: { readonly err: (text: string) => void };
-    /** While it is watched, JSON has a line for each view. */
+    /** With a watch JSON has a line for each view. */
     readonly watchMs?: number | undefined;
   },
 ): string | undefined {
@@ -63,10 +63,10 @@ export function markdownText(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").replaceAll("|", "\\|");
 }
 
-/** The value as JSON or YAML, ended by a line feed; undefined for forms that people read. */
+/** The value as JSON or YAML, ended by a line feed; undefined for other forms. */
 export function structuredOutput(value: unknown, format: OutputFormat): string | undefined {
   if (format === "json") return `${JSON.stringify(value, null, 2)}\n`;
-  // By way of JSON: absent members stay absent, and nothing but plain data is left.
+  // Through JSON, so that undefined members are left out.
   if (format === "yaml") return stringify(JSON.parse(JSON.stringify(value)), { lineWidth: 0 });
   return undefined;
 }
@@ -74,7 +74,7 @@ export function structuredOutput(value: unknown, format: OutputFormat): string |
 /** A column. */
 export interface Column {
   readonly head: string;
-  /** Numbers stand at the right of their column. @default {"left"} */
+  /** `right` for numbers. @default {"left"} */
   readonly align?: "left" | "right";
 }
 
@@ -87,49 +87,49 @@ export interface TextTable {
 
 /** The table with its head, each line ended by a line feed. */
 export function textTable({ columns, rows }: TextTable, style: TerminalStyle = {}): string {
-  const head = columns.map(({ head }): Cell => ({ text: head, how: "bold" }));
+  const head = columns.map(({ head }): Cell => ({ text: head, tone: "bold" }));
   const left = columns.flatMap(({ align = "left" }, column) => align === "left" ? [column] : []);
   return textLines(alignedRows([head, ...rows], { gap: "   ", left, style }));
 }
 
-/** A column of a table with a line for each row. */
+/** A column, and its cell in each row. */
 export interface RowColumn<Row> extends Column {
   readonly cell: (row: Row) => Cell | string;
   /** In wide tables only. */
   readonly wide?: true;
-  /** A picture: in tables for people only. */
+  /** A bar: left out of CSV and Markdown. */
   readonly drawn?: true;
-  /** Left out where lines are too long: the highest goes first. A column without it stays. */
-  readonly luxury?: number;
-  /** Characters down to which the last column is cut before it is left out. */
-  readonly shortest?: number;
+  /** Where lines are too long, columns are dropped by this, the highest first; without it never. */
+  readonly dropPriority?: number;
+  /** Characters down to which the last column is cut before it is dropped. */
+  readonly minWidth?: number;
 }
 
-/** Rows with the columns that show them where there is room. */
+/** Rows and columns of a table. */
 export interface RowTable<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly RowColumn<Row>[];
 }
 
-/** The table with as many columns as the width of the terminal has room for. */
+/** The table with as many columns as fit the terminal. */
 export function fittedTable<Row>({ rows, columns }: RowTable<Row>, style: TerminalStyle): string {
   const { columns: width = Infinity } = style;
-  for (let most = Math.max(...columns.map(({ luxury = 0 }) => luxury));; most--) {
-    const shown = columns.filter(({ luxury = 0 }) => luxury <= most);
+  for (let kept = Math.max(...columns.map(({ dropPriority = 0 }) => dropPriority));; kept--) {
+    const shown = columns.filter(({ dropPriority = 0 }) => dropPriority <= kept);
     const cells = rows.map((row) => shown.map(({ cell }) => asCell(cell(row))));
     const table = { columns: shown, rows: cells };
     const excess = Math.max(...textTable(table).split("\n").map(textWidth)) - width;
-    if (excess <= 0 || most === 0) return textTable(table, style);
-    const { luxury, shortest = Infinity } = shown.at(-1) ?? {};
+    if (excess <= 0 || kept === 0) return textTable(table, style);
+    const { dropPriority, minWidth = Infinity } = shown.at(-1) ?? {};
     const room = Math.max(...cells.map((one) => textWidth(one.at(-1)?.text ?? ""))) - excess;
-    if (luxury === most && room >= shortest) {
+    if (dropPriority === kept && room >= minWidth) {
       return textTable({ columns: shown, rows: cells.map((one) => lastCut(one, room)) }, style);
     }
   }
 }
 
-function lastCut(cells: readonly Cell[], most: number): readonly Cell[] {
+function lastCut(cells: readonly Cell[], width: number): readonly Cell[] {
   return cells.map((one, at) =>
-    at < cells.length - 1 ? one : { ...one, text: cutText(one.text, most) }
+    at < cells.length - 1 ? one : { ...one, text: cutText(one.text, width) }
   );
 }

@@ -103,7 +103,7 @@ pure(
 pure("fittedTable() cuts the last column between characters, at the width of the screen", () => {
   const columns = [
     { head: "POD", cell: (text: string) => text },
-    { head: "WHY", cell: () => "日本日本日本", luxury: 1, shortest: 5 },
+    { head: "WHY", cell: () => "日本日本日本", dropPriority: 1, minWidth: 5 },
   ];
   const widest = (width: number): string =>
     fittedTable({ rows: ["web"], columns }, { columns: width }).trimEnd().split("\n")[1] ?? "";
@@ -115,7 +115,7 @@ pure("fittedTable() cuts the last column between characters, at the width of the
 });
 
 pure("textTable() paints the characters of a cell, not the space around them", () => {
-  const rows = [[{ text: "a" }, { text: "5m", how: "red" }, { text: "x" }]] as const;
+  const rows = [[{ text: "a" }, { text: "5m", tone: "red" }, { text: "x" }]] as const;
   const [, line] = textTable({ columns: COLUMNS, rows }, { color: true }).split("\n");
   assert.equal(line, "a      \x1b[31m5m\x1b[39m   x");
 });
@@ -177,7 +177,7 @@ pure("memoryText() is at most half a percent off, and short", () => {
 });
 
 pure("durationParser() reads units, takes a bare number for seconds and names the bounds", () => {
-  const parse = durationParser({ leastMs: 500, mostMs: 60_000 });
+  const parse = durationParser({ minMs: 500, maxMs: 60_000 });
   assert.equal(parse("2"), 2000);
   assert.equal(parse("1.5s"), 1500);
   assert.equal(parse("500ms"), 500);
@@ -186,7 +186,7 @@ pure("durationParser() reads units, takes a bare number for seconds and names th
     assert.throws(() => parse(text), InvalidArgumentError, text);
   }
   assert.throws(() => parse("web-1"), /from 500ms to 1m/);
-  const advised = durationParser({ leastMs: 500, mostMs: 60_000, remedy: "write --watch=2s" });
+  const advised = durationParser({ minMs: 500, maxMs: 60_000, remedy: "write --watch=2s" });
   assert.throws(() => advised("web-1"), /^InvalidArgumentError: Give .*; write --watch=2s$/);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Looks at one pod until it is as it should be, it is refused, or time is up.
+ * Polls one pod until its limits are applied or refused, or until a timeout.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { EnforcementReason } from "../../shared/api/reasons/enforcement_rea
 import type { Clock } from "../../shared/clock.ts";
 import { type ClusterReader, CommandProblem, type PodName } from "./ports.ts";
 
-/** The result of one poll of the pod, or of all. */
+/** The result of a poll, or of the polling. */
 export interface PollEnd {
   readonly reason: EnforcementReason;
   readonly message: string;
@@ -17,7 +17,7 @@ export interface PollEnd {
   readonly refusal?: ApiError;
 }
 
-/** The kubelet has not done the resize yet, and may still do it: these are polled again. */
+/** Reasons after which the kubelet may still do the resize: the pod is polled again. */
 export const WAITS: ReadonlySet<EnforcementReason> = new Set([
   "ResizeInProgress",
   "ResizeDeferred",
@@ -30,11 +30,11 @@ export interface PollParts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Looks and, where needed, writes. An `ApiError` that it throws is sorted here. */
+  /** Checks the pod and, where needed, writes. May throw an `ApiError`. */
   readonly check: (pod: Pod) => Promise<PollEnd>;
 }
 
-/** A kubelet needs 0.2 to 0.4 s for a resize; asking four times a second loses little of it. */
+/** A kubelet needs 0.2 to 0.4 s for a resize. */
 const POLL_MS = 250;
 /** Pause after a server's back-off response without a Retry-After. */
 const BUSY_MS = 1000;
@@ -50,12 +50,12 @@ export async function pollPod(
     let waitMs = POLL_MS;
     try {
       const pod = await reader.pod(name);
-      if (pod === undefined || pod.metadata.uid !== uid) return gone(name);
+      if (pod === undefined || pod.metadata.uid !== uid) return podGone(name);
       last = await check(pod);
       if (!WAITS.has(last.reason)) return last;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (isGone(error)) return gone(name);
+      if (isGone(error)) return podGone(name);
       if (isFinal(error)) return { reason: "Refused", message: error.message, refusal: error };
       last = { reason: "Refused", message: error.message };
       waitMs = error.status === 409 ? POLL_MS : error.retryAfterMs ?? BUSY_MS;
@@ -67,16 +67,16 @@ export async function pollPod(
   }
 }
 
-function gone({ name }: Pick<PodName, "name">): PollEnd {
+function podGone({ name }: Pick<PodName, "name">): PollEnd {
   return { reason: "PodGone", message: `pod ${name} no longer exists` };
 }
 
-/** 404, and 422 about the UID: a pod of the same name was born again. */
+/** 404, or 422 about the UID: there is a new pod of the name. */
 function isGone({ status, message }: ApiError): boolean {
   return status === 404 || (status === 422 && /\buid\b.*immutable/is.test(message));
 }
 
-/** True for a refusal of this pod; conflicts and back-off responses pass. */
+/** True for a lasting refusal; conflicts and back-off responses are temporary. */
 function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
 }

@@ -31,7 +31,7 @@ export interface PodName {
 /** Reads the API's state. */
 export interface ClusterReader {
   pod(name: PodName): Promise<Pod | undefined>;
-  /** Pods of all namespaces when none is named, and with any labels. */
+  /** By default pods of all namespaces, with any labels. */
   pods(namespace?: string, labelSelector?: string): Promise<readonly Pod[]>;
   namespace(name: string): Promise<Namespace | undefined>;
   allocations(namespace?: string): Promise<readonly PodAllocation[]>;
@@ -39,9 +39,9 @@ export interface ClusterReader {
   settingsText(): Promise<string | undefined>;
   /** CPU limits of the template that the pod was made from, millicores by container name. */
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
-  /** The facts that decide, beside pod and namespace, whether the pod takes part. */
+  /** Objects that decide, beside pod and namespace, whether the pod takes part. */
   scopeInput(pod: Pod): Promise<ScopeInput>;
-  /** Bounds of the namespace's limits, and the pod's node; nothing where the user may not read it. */
+  /** LimitRanges and the pod's node, where the user may read them. */
   limitInput(pod: Pod): Promise<Omit<PodInput, "pod">>;
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
@@ -58,20 +58,17 @@ export interface ClusterVersions {
   readonly controllerIsVisible: boolean;
 }
 
-/** Reads what rightsizing says; of all namespaces when none is named. */
+/** Reads policies, reports and templates; by default of all namespaces. */
 export interface RecommendationReader {
   reports(namespace?: string): Promise<readonly RecommendationReport[]>;
   policies(namespace?: string): Promise<readonly StoredPolicy[]>;
-  /** Deployments, StatefulSets and DaemonSets, with what their manifests ask for. */
+  /** Templates of Deployments, StatefulSets and DaemonSets. */
   templates(namespace?: string, labelSelector?: string): Promise<readonly WorkloadTemplate[]>;
 }
 
-/** Reads what the controller publishes of placement, and how it was started. */
+/** Reads the published placement, and the controller's command. */
 export interface PlacementReader {
-  /**
-   * Published statuses as text, by namespace and there by `statusKey()`; of all namespaces when none is
-   * named.
-   */
+  /** Published statuses as text, by namespace and `statusKey()`; by default of all namespaces. */
   statuses(namespace?: string): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
   /** Arguments and variables in the controller's Deployment; undefined where there is none. */
   controllerCommand(): Promise<ControllerCommand | undefined>;
@@ -91,7 +88,7 @@ export interface AgentName {
   readonly pod: string;
 }
 
-/** Reads what agents show of their nodes. */
+/** Reads agents' views of their nodes. */
 export interface AgentViews {
   agents(): Promise<readonly AgentName[]>;
   view(agent: AgentName): Promise<NodeView>;
@@ -133,13 +130,13 @@ export interface Cluster {
   limitWriter(fieldManager: string): LimitWriter;
 }
 
-/** Which cluster. */
+/** The cluster to connect to. */
 export interface ConnectOptions {
   /** A kubeconfig file; without it KUBECONFIG and then ~/.kube/config count. */
   readonly kubeconfig?: string;
   /** A context of that file; without it the current one. */
   readonly context?: string;
-  /** The user to act as, on top of the kubeconfig's own impersonation. */
+  /** The user to act as; takes precedence over the kubeconfig's impersonation. */
   readonly impersonation?: Impersonation;
 }
 
@@ -165,11 +162,11 @@ export interface CoallocWorld {
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
-  /** Asks a Prometheus. */
+  /** Queries a Prometheus. */
   readonly queryRange: PrometheusRangeQueries["ask"];
 }
 
-/** The world as commands have it: whatever text they write, a terminal obeys nothing in it. */
+/** The world of a command: escape sequences in texts that it writes have no effect on a terminal. */
 export interface CommandWorld extends CoallocWorld {
   /** Writes the program's progress to standard error. */
   readonly progress: (text: string) => void;
@@ -177,9 +174,8 @@ export interface CommandWorld extends CoallocWorld {
   readonly draw: (text: string, screen: { readonly first: boolean }) => void;
 }
 
-/** Which namespaces a command looks at. */
+/** The namespaces that a command reads. */
 export type NamespaceChoice =
-  /** All of them. */
   | { readonly all: true }
   | { readonly all: false; readonly name: string };
 

@@ -29,7 +29,6 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
   try {
     return await answer(args, printableWorld(world));
   } catch (error) {
-    // Ends as a program that does not ignore SIGPIPE: no reader is left.
     if (error instanceof Deno.errors.BrokenPipe) return NO_READER;
     throw error;
   }
@@ -55,7 +54,7 @@ async function answer(args: readonly string[], world: CommandWorld): Promise<num
     }
     const sentence = sentenceOf(error, line.name);
     if (sentence === undefined) throw error;
-    // A request that the interruption broke off is no problem of the cluster's.
+    // Ctrl-C aborts requests, so that the error says nothing about the cluster.
     if (world.signal.aborted) return INTERRUPTED;
     world.err(textLines([sentence]));
     return 1;
@@ -78,7 +77,7 @@ async function run(call: Call, world: CommandWorld): Promise<number> {
   return await command(context);
 }
 
-/** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
+/** Needs no cluster. Its code is loaded here, since other commands do not need it. */
 async function simulate(flags: Call["flags"], world: CommandWorld): Promise<number> {
   const context = { world, style: styleOf(flags as unknown as GlobalFlags, world) };
   if (asksForPolicy(flags)) {
@@ -131,8 +130,8 @@ const CLEAR_LINE = "\x1b[K";
 const CLEAR_BELOW = "\x1b[J";
 const CLEAR_ALL = "\x1b[2J";
 
-/** The same world, but a terminal obeys nothing of what is written but our own colours and screens. */
-export function printableWorld(world: CoallocWorld): CommandWorld {
+/** The world with texts whose only escape sequences are this program's colours and screens. */
+function printableWorld(world: CoallocWorld): CommandWorld {
   const color = wantsColor({ isTerminal: world.outIsTerminal, noColor: world.noColor });
   const printed: Pick<CommandWorld, "out" | "err" | "progress" | "draw"> = {
     out: (text) => world.out(printableText(text, { color })),

@@ -1,5 +1,5 @@
 /**
- * A screen once, or again and again until the user ends it.
+ * Shows a screen once, or repeatedly until the user ends it.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import type { CommandContext } from "./ports.ts";
 
 /** Screens, and the time between them. */
 export interface ShownScreens {
-  /** From one screen to the next, ms; undefined: one screen only. */
+  /** Time between two screens, ms; undefined: one screen only. */
   readonly watchMs: number | undefined;
   /** The action that fails while the server is away, for instance `read the market`. */
   readonly action: string;
-  /** Makes a screen; each line ends with a line feed. */
+  /** Returns a screen; each line ends with a line feed. */
   readonly screen: () => Promise<string>;
-  /** True: a screen like the last one is not written again. @default {false} */
+  /** Whether a screen is written only if it differs from the last one. @default {false} */
   readonly changesOnly?: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function showScreens(
   while (!signal.aborted) {
     const text = await screen().catch((error: unknown) => {
       if (signal.aborted) return "";
-      // A server that is away for a moment ends no watch; a refusal at the start does.
+      // An error ends the watch only at its start: later the server may be away for a moment.
       if (last === undefined || !(error instanceof ApiError)) throw error;
       return textLines([explainApiError(action, error)]);
     });
@@ -49,7 +49,7 @@ export async function showScreens(
   return 0;
 }
 
-/** A terminal's screen is overwritten; elsewhere a screen stands below the last. */
+/** Overwrites the screen of a terminal; elsewhere writes screens one below the other. */
 function write(
   text: string,
   { world, output }: CommandContext,

@@ -1,26 +1,26 @@
 /**
- * Rows of cells below each other, for all tables.
+ * Rows of cells in aligned columns, for all tables.
  *
  * @module
  */
 import { type Paint, paint, type TerminalStyle, textWidth } from "./terminal_text.ts";
 
-/** A cell: its characters, and how they are set apart. */
+/** A cell: its text, and the colour or weight of that. */
 export interface Cell {
   readonly text: string;
-  readonly how?: Paint | undefined;
+  readonly tone?: Paint | undefined;
 }
 
-/** Where columns stand, and whether in colour. */
+/** Layout of the rows. */
 export interface RowLayout {
   readonly gap: string;
-  /** Columns that begin at their left; the others end at their right. */
+  /** Indexes of left-aligned columns; the others are right-aligned. */
   readonly left: readonly number[];
   /** @default no colours */
   readonly style?: TerminalStyle;
 }
 
-/** Lines with columns as wide as the widest cell. Only a cell's own characters are painted. */
+/** Lines with columns as wide as their widest cell. Only the text of cells is painted. */
 export function alignedRows(
   rows: readonly (readonly (Cell | string)[])[],
   { gap, left, style = {} }: RowLayout,
@@ -32,15 +32,15 @@ export function alignedRows(
   );
   return cells.map((row) =>
     widths.map((width, column) => {
-      const { text, how } = row[column] ?? { text: "" };
+      const { text, tone } = row[column] ?? { text: "" };
       const space = " ".repeat(width - textWidth(text));
-      const painted = paint(text, how, style);
+      const painted = paint(text, tone, style);
       return left.includes(column) ? painted + space : space + painted;
     }).join(gap).trimEnd()
   );
 }
 
-/** Text alone is a cell that is not set apart. */
+/** Makes a cell of plain text. */
 export function asCell(one: Cell | string): Cell {
   return typeof one === "string" ? { text: one } : one;
 }

@@ -10,7 +10,7 @@ const OPENERS: Readonly<Partial<Record<typeof Deno.build.os, readonly [string, .
   windows: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens a page; without a browser nothing happens: the command has printed the address. */
+/** Opens a page; without a browser does nothing, as the command has printed the address. */
 export function openInBrowser(url: string): void {
   const [program, ...args] = OPENERS[Deno.build.os] ?? ["xdg-open"];
   try {

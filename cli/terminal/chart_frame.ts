@@ -7,12 +7,11 @@ import type { TerminalStyle } from "./terminal_text.ts";
 
 /** Width of the scale at the left. */
 const SCALE = 7;
-/** Wider charts say no more. */
-const MOST_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 
 /** Character columns of a chart. */
 export function plotWidth({ columns = 80 }: TerminalStyle): number {
-  return Math.max(20, Math.min(MOST_COLUMNS, columns - SCALE - 1));
+  return Math.max(20, Math.min(MAX_COLUMNS, columns - SCALE - 1));
 }
 
 /** The scale at the left of a line of a chart. */
@@ -20,7 +19,7 @@ export function scaleLabel(label: string): string {
   return `${label.padStart(SCALE - 2)} │`;
 }
 
-/** The line below a chart, and what stands at its ends and in its middle. */
+/** The line below a chart, and its labels. */
 export function chartAxis(
   width: number,
   { start, middle, end }: { readonly start: string; readonly middle: string; readonly end: string },
@@ -42,7 +41,7 @@ const EIGHTHS = " ▁▂▃▄▅▆▇█";
 
 /**
  * The series as filled columns, top line first, each as long as the series. `top` is the value that
- * fills all `rows` lines. A value above zero shows at least one eighth, so nothing vanishes.
+ * fills all `rows` lines. A value above zero shows at least one eighth of a line.
  */
 export function blockLines(
   series: readonly number[],

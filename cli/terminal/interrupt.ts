@@ -6,11 +6,11 @@
 
 /** Listens for Ctrl-C. */
 export interface Interrupt {
-  /** Aborted by the first Ctrl-C. The second ends the program at once, whatever is under way. */
+  /** Aborted by the first Ctrl-C. The second one ends the program at once. */
   readonly signal: AbortSignal;
   /**
-   * Runs a job that blocks the event loop, as a question does. No listener could run meanwhile, so that
-   * Ctrl-C would do nothing; without a listener it ends the program.
+   * Runs a job that blocks the event loop, such as a prompt, without a listener: it could not run meanwhile,
+   * so that Ctrl-C would have no effect. Without a listener Ctrl-C ends the program.
    */
   runBlocking<T>(job: () => T): T;
   end(): void;

@@ -1,6 +1,6 @@
 /**
- * How far the work is, and how long it will still take: one line that is rewritten in place on a
- * terminal, and elsewhere a line of its own for each tenth, so that a log stays short.
+ * Progress of work and the time left: on a terminal one line that is rewritten in place, elsewhere a line for
+ * each tenth, so that a log stays short.
  *
  * @module
  */
@@ -43,11 +43,11 @@ export function showProgress(
   },
 ): ProgressDisplay {
   const since = now();
-  const per = isTerminal ? 100 : 10;
+  const steps = isTerminal ? 100 : 10;
   let before = 0;
   return {
     report(share) {
-      const isShown = Math.floor(share * per) > Math.floor(before * per);
+      const isShown = Math.floor(share * steps) > Math.floor(before * steps);
       before = share;
       if (!isShown) return;
       const line = progressLine({ share, elapsedS: (now() - since) / 1000 });

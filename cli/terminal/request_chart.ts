@@ -1,5 +1,5 @@
 /**
- * A request over days, beside the usage that it was to cover.
+ * A request over days, and the usage that it should cover.
  *
  * @module
  */
@@ -29,14 +29,14 @@ const REQUEST = "━";
 const DAY_MS = 86_400_000;
 
 interface ChartColumn {
-  most: number;
+  maxUsage: number;
   request: number;
   short: boolean;
 }
 
 /**
- * The largest usage in each column, filled, and the request at its end, a line. A mean would hide where
- * a request is short, so a column in which usage passed the request is set apart at the axis.
+ * Columns filled to their largest usage, and the request as a line. A column in which usage passed the request
+ * has a mark at the axis, as one may not see it otherwise.
  */
 export function requestChart(chart: RequestChart, style: TerminalStyle = {}): string {
   const { title, stretches, text } = chart;
@@ -45,12 +45,12 @@ export function requestChart(chart: RequestChart, style: TerminalStyle = {}): st
   if (first === undefined || last === undefined) return "Nothing was judged: nothing to draw.\n";
   const endMs = Math.max(last.fromMs, last.atMs.at(-1) ?? 0);
   const columns = columnsOf(stretches, { width, startMs: first.fromMs, endMs });
-  const most = Math.max(
-    ...columns.map((column) => Math.max(column?.most ?? 0, column?.request ?? 0)),
+  const largest = Math.max(
+    ...columns.map((column) => Math.max(column?.maxUsage ?? 0, column?.request ?? 0)),
   );
-  const top = most > 0 ? most * 1.05 : 1;
+  const top = largest > 0 ? largest * 1.05 : 1;
   const row = (value: number): number => ROWS - 1 - Math.floor(value / top * ROWS);
-  const filled = blockLines(columns.map((column) => column?.most ?? 0), { rows: ROWS, top });
+  const filled = blockLines(columns.map((column) => column?.maxUsage ?? 0), { rows: ROWS, top });
   const lines = filled.map((blocks, line) => {
     const cells = [...blocks].map((block, index) => {
       const column = columns[index];
@@ -74,7 +74,7 @@ export function requestChart(chart: RequestChart, style: TerminalStyle = {}): st
   ]);
 }
 
-/** Undefined where nothing was recorded. */
+/** The columns of the chart; undefined ones have no samples. */
 function columnsOf(
   stretches: readonly RequestStretch[],
   { width, startMs, endMs }: {
@@ -88,9 +88,9 @@ function columnsOf(
   for (const { atMs, usage, request } of stretches) {
     atMs.forEach((at, sample) => {
       const index = Math.min(width - 1, Math.floor((at - startMs) / spanMs * width));
-      const column = columns[index] ?? { most: 0, request, short: false };
+      const column = columns[index] ?? { maxUsage: 0, request, short: false };
       const used = usage[sample] ?? 0;
-      column.most = Math.max(column.most, used);
+      column.maxUsage = Math.max(column.maxUsage, used);
       column.request = request;
       column.short ||= used > request;
       columns[index] = column;

@@ -1,5 +1,5 @@
 /**
- * Text for a terminal: its colours and width, nothing that a terminal obeys, and all of it.
+ * Text for a terminal: colours, width, harmless characters, and complete writes.
  *
  * @module
  */
@@ -8,30 +8,30 @@ import stringWidth from "string-width";
 
 const PAINTS = ["bold", "dim", "red", "green", "yellow", "blue", "cyan"] as const;
 
-/** A way to set text apart. */
+/** A colour or weight of text. */
 export type Paint = typeof PAINTS[number];
 
 /** How a terminal shows text. */
 export interface TerminalStyle {
   /** Characters in a line. @default {80} */
   readonly columns?: number;
-  /** Whether escape sequences may set text apart. @default {false} */
+  /** Whether to use escape sequences for colours. @default {false} */
   readonly color?: boolean;
 }
 
-/** The text set apart, or as it is where `color` is off, or nothing sets it apart. */
+/** The text in this tone, or unchanged without one, or where `color` is off. */
 export function paint(
   text: string,
-  how: Paint | undefined,
+  tone: Paint | undefined,
   { color = false }: TerminalStyle,
 ): string {
-  if (!color || how === undefined || text === "") return text;
-  return styleText(how, text, { validateStream: false });
+  if (!color || tone === undefined || text === "") return text;
+  return styleText(tone, text, { validateStream: false });
 }
 
 /**
- * Whether to use colour: only on a terminal, and not if the variable NO_COLOR is set to anything
- * but nothing (no-color.org).
+ * Whether to use colour: only on a terminal, and not if the variable NO_COLOR is set and not empty
+ * (no-color.org).
  */
 export function wantsColor(
   { isTerminal, noColor }: { readonly isTerminal: boolean; readonly noColor: string | undefined },
@@ -39,12 +39,10 @@ export function wantsColor(
   return isTerminal && (noColor === undefined || noColor === "");
 }
 
-/**
- * Characters that terminals obey or readers can't see, but tabs and line feeds; first our own colours.
- */
+/** This program's colours, or control and format characters other than tabs and line feeds. */
 const UNPRINTED = new RegExp(
   `(\\x1b\\[(?:${
-    PAINTS.flatMap((how) => inspect.colors[how]).join("|")
+    PAINTS.flatMap((tone) => inspect.colors[tone]).join("|")
   })m)|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,
   "gu",
 );
@@ -52,12 +50,12 @@ const UNPRINTED = new RegExp(
 /** Where a line might end. */
 const LINE_ENDS = /[\n\r\v\f\x85\u2028\u2029]+/g;
 
-/** The text with a space for each character that is none; colours stay where `color` is on. */
+/** The text with spaces in place of control characters; colours stay where `color` is on. */
 export function printableText(text: string, { color }: { readonly color: boolean }): string {
-  return text.replaceAll(UNPRINTED, (_, own?: string) => color && own !== undefined ? own : " ");
+  return text.replaceAll(UNPRINTED, (_, tone?: string) => color && tone !== undefined ? tone : " ");
 }
 
-/** Lines of text, each ended by one line feed, whatever is in it. */
+/** Lines of text, each ended by one line feed, and without others. */
 export function textLines(lines: readonly string[]): string {
   return lines.map((line) => `${line.replaceAll(LINE_ENDS, " ")}\n`).join("");
 }
@@ -72,15 +70,15 @@ export function wrappedLines(line: string, columns: number): number {
   return Math.max(1, Math.ceil(textWidth(line) / columns));
 }
 
-/** The text, with `…` for what makes it wider than so many columns. */
+/** The text cut to this width, with `…` at a cut. */
 export function cutText(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
-  let kept = "";
+  let start = "";
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (textWidth(kept + segment) >= columns) break;
-    kept += segment;
+    if (textWidth(start + segment) >= columns) break;
+    start += segment;
   }
-  return `${kept}…`;
+  return `${start}…`;
 }
 
 /** Where the bytes go, for instance `Deno.stdout`. */

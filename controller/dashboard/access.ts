@@ -71,7 +71,7 @@ export function createAccess(
         const seen = new Set<string>();
         await inParallel([...new Set(namespaces)], async (name) => {
           if (await maySee(name)) seen.add(name);
-        }, { atOnce: AT_ONCE });
+        }, { concurrency: AT_ONCE });
         return seen;
       },
     };

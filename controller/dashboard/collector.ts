@@ -91,7 +91,7 @@ export function createCollector({ clock, agents, readView }: CollectorParts): Co
       clock.monotonic() >= overMs && problems.has(node);
     await inParallel(due, async (agent) => {
       if (!signal.aborted && !isLate(agent)) await readOne(agent, signal);
-    }, { atOnce: AT_ONCE });
+    }, { concurrency: AT_ONCE });
     history.forget(clock.wall());
     for (const listener of listeners) listener();
   }

@@ -102,7 +102,7 @@ const MOST_BYTES = 4_000_000;
 const readView: ReadView = async ({ ip }, signal) => {
   const url = `http://${ip.includes(":") ? `[${ip}]` : ip}:${AGENT_PORT}/view`;
   const response = await boundedFetch(
-    { program: "controller", url, timeoutMs: TIMEOUT_MS, mostBytes: MOST_BYTES },
+    { program: "controller", url, timeoutMs: TIMEOUT_MS, maxBytes: MOST_BYTES },
     signal,
   );
   if ("failed" in response) throw new Error(response.failed);

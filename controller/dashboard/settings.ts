@@ -24,13 +24,13 @@ const DASHBOARD_SHAPE = {
     description: "Where the dashboard is served, over plain HTTP",
   }),
   corePrice: setting("dashboard.corePrice", {
-    kind: numberKind({ most: MOST_PRICE }),
+    kind: numberKind({ max: MOST_PRICE }),
     default: "0",
     description: "Price of a core for an hour, to show savings in money; 0 with the next one: none",
     live: true,
   }),
   gibPrice: setting("dashboard.gibPrice", {
-    kind: numberKind({ most: MOST_PRICE }),
+    kind: numberKind({ max: MOST_PRICE }),
     default: "0",
     description: "Price of a GiB of memory for an hour",
     live: true,

@@ -169,7 +169,7 @@ async function sendQueries(
     if (signal.aborted || unanswered >= MOST_UNANSWERED) return;
     const outcome = await sendQuery(state, { key, ...query }, signal);
     unanswered = outcome === "unreachable" ? unanswered + 1 : 0;
-  }, { atOnce: WORKERS });
+  }, { concurrency: WORKERS });
   return unanswered < MOST_UNANSWERED;
 }
 

@@ -132,7 +132,7 @@ export type QueryTable = ReadonlyMap<string, QueryTemplate>;
 export const queryTableKind: Kind<QueryTable> = namedTableKind({
   expects:
     "a map of names to PromQL texts, which may use $namespace, $workload and $pod in strings",
-  of: "a query",
+  noun: "a query",
   read(query) {
     const template = readQueryTemplate(query);
     return "fault" in template ? { fault: ` ${template.fault}` } : { value: template };

@@ -271,7 +271,7 @@ export async function awaitDiscovery(
     }),
   ).then(() => true);
   const reported = new Set<string>();
-  const limit = { clock, ms: REPORT_MISSING_MS, late: () => false };
+  const limit = { clock, ms: REPORT_MISSING_MS, onTimeout: () => false };
   for (let waitedMs = limit.ms; !await within(() => waits, limit); waitedMs += limit.ms) {
     const what = [...missing].toSorted().join(", ");
     if (waitedMs === limit.ms) {

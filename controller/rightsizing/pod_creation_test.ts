@@ -85,7 +85,7 @@ function valuesWith(
 ) {
   const reports = [report(IN_FORCE)];
   const policy = { spec } as StoredPolicy;
-  const { kind, metadata, rollout, ...makes } =
+  const { kind, metadata, rollout, ...workloadSpec } =
     rightsizingSnapshot({ containers: template }).workload;
   const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
   const cache = <T extends ApiObject>(name: string, objects: readonly T[] = []) =>
@@ -100,7 +100,7 @@ function valuesWith(
     reports: { byIndex: (namespace) => namespace === "shop" ? reports : [] },
     policies: { get: (key) => key === "ops/all" ? policy : undefined },
     caches: {
-      deployments: fixedCache([{ kind, metadata, rollout, makes }]),
+      deployments: fixedCache([{ kind, metadata, rollout, spec: workloadSpec }]),
       statefulSets: fixedCache<Workload>(),
       daemonSets: fixedCache<Workload>(),
       horizontalPodAutoscalers: cache("horizontalPodAutoscalers", choice.hpas),

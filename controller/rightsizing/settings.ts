@@ -46,7 +46,7 @@ const RIGHTSIZING_SHAPE = {
     live: true,
   }),
   rightsizingWorkers: setting("rightsizing.workers", {
-    kind: numberKind({ least: 1, most: 100, whole: true }),
+    kind: numberKind({ min: 1, max: 100, whole: true }),
     default: "10",
     description: "Workloads that are reconciled at the same time",
     live: true,

@@ -74,17 +74,17 @@ function arenaCommand(): Command {
     .option(
       "--seeds <count>",
       `play with seeds 1 to this; default ${DEFAULT_SEEDS}, with --quick ${QUICK_SEEDS}`,
-      numberWithin({ least: 1, most: MOST_SEEDS, whole: true }),
+      numberWithin({ min: 1, max: MOST_SEEDS, whole: true }),
     )
     .option(
       "--slo-ms <ms>",
       "P99 latency to hold",
-      numberWithin({ least: 1, most: MOST_SLO_MS, whole: true }),
+      numberWithin({ min: 1, max: MOST_SLO_MS, whole: true }),
     )
     .option(
       "--minutes <count>",
       "play at most the busiest minutes of each trace",
-      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
+      numberWithin({ min: 1, max: MOST_MINUTES, whole: true }),
     )
     .option("--quick", "fewer and shorter, two seeds; half a minute", false)
     .option("--json", "print one JSON object in place of tables", false)

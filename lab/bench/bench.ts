@@ -25,7 +25,7 @@ export function benchFlags<Flags extends object>(
 
 /** A parser of whole numbers, `least` or more. */
 export function wholeNumberFrom(least: number): (text: string) => number {
-  return numberWithin({ least, most: 1e9, whole: true });
+  return numberWithin({ min: least, max: 1e9, whole: true });
 }
 
 /** A whole number, at least 1. */

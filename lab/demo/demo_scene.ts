@@ -62,25 +62,25 @@ function demoCommand(): Command {
     .option(
       "--seed <integer>",
       "seed of all chance; the same seed gives the same figures",
-      numberWithin({ least: -MOST_SEED, most: MOST_SEED, whole: true }),
+      numberWithin({ min: -MOST_SEED, max: MOST_SEED, whole: true }),
       1,
     )
     .option(
       "--minutes <count>",
       `virtual minutes, 1 to ${MOST_MINUTES}`,
-      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
+      numberWithin({ min: 1, max: MOST_MINUTES, whole: true }),
       30,
     )
     .option(
       "--pods <count>",
       `pods on the node, 1 to ${MOST_PODS}`,
-      numberWithin({ least: 1, most: MOST_PODS, whole: true }),
+      numberWithin({ min: 1, max: MOST_PODS, whole: true }),
       20,
     )
     .option(
       "--give-up <seconds>",
       "clients give up so long after a request; 0: never",
-      numberWithin({ least: 0, most: MOST_GIVE_UP, whole: false }),
+      numberWithin({ min: 0, max: MOST_GIVE_UP, whole: false }),
       10,
     );
   return addTraceFlags(command)

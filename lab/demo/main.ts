@@ -63,7 +63,7 @@ export function scoreTable(runs: readonly RunRecord[], style: TerminalStyle = {}
       measure.label,
       ...runs.map((run): Cell => {
         const text = measure.text(run);
-        return isBest(measure, run, { runs }) ? { text, how: "green" } : { text };
+        return isBest(measure, run, { runs }) ? { text, tone: "green" } : { text };
       }),
     ]),
   ];

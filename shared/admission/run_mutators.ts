@@ -71,7 +71,7 @@ export async function runMutators(
       const mutation = await within((signal) => mutator.mutate(request, signal), {
         clock,
         ms,
-        late,
+        onTimeout,
       });
       if (mutation !== undefined) mutations.push(mutation);
     } catch (error) {
@@ -90,7 +90,7 @@ export async function runMutators(
   };
 }
 
-/** Throws the failure of a mutator that is late. */
-function late(): never {
+/** Throws the failure of a mutator that took too long. */
+function onTimeout(): never {
   throw new RangeError("Cannot wait for the mutator: it did not answer in time");
 }

@@ -9,7 +9,7 @@ import {
 import { cases } from "../../tests/fixtures/cases.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { DONE } from "../../tests/fixtures/sample_workloads.ts";
-import { patternRule, ruled } from "./fields.ts";
+import { patternRule, withRules } from "./fields.ts";
 import { type LabelRequirement, labelsMatch } from "./label_selector.ts";
 import { agentLeaseRef, nodeOfAgentLease } from "./lease.ts";
 import { MARKET_KEYS } from "./market_keys.ts";
@@ -20,7 +20,7 @@ import type { Reason } from "./reasons/reason.ts";
 import { knownMarketReason, REASON_LISTS, remedyFor, sentenceOf } from "./reasons/reasons.ts";
 import { isRollingOut, type RolloutState } from "./workload.ts";
 
-const even = ruled(z.object({ count: z.int(), half: z.int().optional() }), {
+const even = withRules(z.object({ count: z.int(), half: z.int().optional() }), {
   description: "An even number.",
   maxProperties: 2,
   rules: [{
@@ -35,7 +35,7 @@ const even = ruled(z.object({ count: z.int(), half: z.int().optional() }), {
   }],
 });
 
-pure("ruled() says each rule to the server, with the field that is to blame", () => {
+pure("withRules() says each rule to the server, with the field that is to blame", () => {
   const said = z.toJSONSchema(even.default({ count: 0 }), { target: "openapi-3.0", io: "input" });
   assert.partialDeepStrictEqual(said, {
     default: { count: 0 },
@@ -48,7 +48,7 @@ pure("ruled() says each rule to the server, with the field that is to blame", ()
   });
 });
 
-pure("ruled() refuses by the same rules, each by its field", () => {
+pure("withRules() refuses by the same rules, each by its field", () => {
   const faults = (value: unknown): unknown =>
     even.safeParse(value).error?.issues.map(({ path, message }) => [path, message]);
   assert.equal(faults({ count: 4, half: 2 }), undefined);
@@ -271,7 +271,7 @@ pure(
       [{ updated: 0 }, true],
       [{ updated: 2 }, true],
       [{ total: 4 }, true],
-      [{ updated: 1, total: 4, stands: true }, false],
+      [{ updated: 1, total: 4, halted: true }, false],
     ];
     for (const [change, rolls] of rows) assert.equal(isRollingOut({ ...DONE, ...change }), rolls);
   },

@@ -6,9 +6,9 @@
 import type { ApiObject, NamespacedObject } from "./object.ts";
 import type { WorkloadRef } from "./workload.ts";
 
-/** One metric on CPU. Either is set. */
+/** One metric on CPU: either `utilization` or `value` is set. */
 export interface CPUTarget {
-  /** The container with usage that counts; absent: those of all containers. */
+  /** The container whose usage counts; absent: the usage of all containers. */
   readonly container?: string;
   /** Wanted usage as a share of the request, for instance 0.8. */
   readonly utilization?: number;
@@ -16,7 +16,7 @@ export interface CPUTarget {
   readonly value?: number;
 }
 
-/** One metric on memory that divides usage by the request. */
+/** One metric on memory as a share of the request. */
 export type MemoryTarget = Pick<CPUTarget, "container">;
 
 /** The trimmed HorizontalPodAutoscaler. */
@@ -29,9 +29,9 @@ export interface HorizontalPodAutoscaler extends ApiObject {
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly target: WorkloadRef;
-  /** Empty when it does not look at CPU. */
+  /** Empty when it does not scale on CPU. */
   readonly cpuTargets: readonly CPUTarget[];
-  /** Absent when it looks at no share of memory requests. */
+  /** Absent when it does not scale on a share of the memory request. */
   readonly memoryTargets?: readonly MemoryTarget[];
   /** When it last changed the number of replicas, ms since 1970. */
   readonly lastScaleMs?: number;
@@ -45,15 +45,15 @@ export interface VerticalPodAutoscaler extends NamespacedObject {
   readonly target: WorkloadRef;
   /** For instance `Off`, `Initial`, `Recreate`, `InPlaceOrRecreate` or `Auto`. */
   readonly updateMode: string;
-  /** Its rules for containers; the CPU of containers without one is set. @default {[]} */
+  /** `spec.resourcePolicy`: the VPA sets the CPU of containers without a policy. @default {[]} */
   readonly cpuPolicies?: readonly CPUPolicy[];
-  /** True for an object of this product that publishes a recommendation, and is still in mode `Off`. */
+  /** True for a VPA that this product has published, while its mode is still `Off`. */
   readonly published?: true;
   /** Why it can't be read, as a message; then its mode is `Off`: it manages no pod. */
   readonly unreadable?: string;
 }
 
-/** Whether it sets the CPU of a container. */
+/** Whether a VPA sets the CPU of a container. */
 export interface CPUPolicy {
   /** The container's name, or `*` for all that have no policy of their own. */
   readonly container: string;

@@ -10,6 +10,7 @@ import { formatDuration, GO_DURATION_PATTERN, parseGoDuration } from "../duratio
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { isMembers } from "../members.ts";
 import { quotedText } from "../quoted_text.ts";
+import type { ResourceName } from "./pod.ts";
 
 /** One rule about a value. */
 export interface FieldRule<T> {
@@ -17,16 +18,16 @@ export interface FieldRule<T> {
   readonly rule: string;
   /** The valid values, beginning with "must". */
   readonly message: string;
-  /** A field of the value that is to blame. Absent: the value itself. */
+  /** The invalid field of the value. Absent: the value itself. */
   readonly field?: string;
-  /** The same rule. */
+  /** `rule` in TypeScript. */
   holds(value: T): boolean;
 }
 
 /**
  * The schema with these rules and this description; further members of its JSON schema go to `extra`.
  */
-export function ruled<S extends z.ZodType>(
+export function withRules<S extends z.ZodType>(
   schema: S,
   { rules, description, ...extra }: {
     readonly rules: readonly FieldRule<z.output<S>>[];
@@ -51,7 +52,7 @@ export function ruled<S extends z.ZodType>(
   });
 }
 
-/** A text must match. The pattern is read by RE2 and by JavaScript, and has no single quotes. */
+/** A rule that a text matches the pattern, which RE2 and JavaScript read, and has no single quotes. */
 export function patternRule(pattern: string, message: string): FieldRule<string> {
   const expression = new RegExp(pattern);
   return {
@@ -75,17 +76,17 @@ const IS_DURATION: FieldRule<string> = patternRule(
   "must be a duration, for instance 90s, 1h30m or 7d",
 );
 
-/** 273 years: all that both sides can count, and more than anybody waits. */
-const MOST_MS = 8_640_000_000_000;
+/** 273 years: as much as both CEL and {@linkcode parseGoDuration} can count. */
+const MAX_DURATION_MS = 8_640_000_000_000;
 
-/** The other rules say nothing of what is no duration. */
+/** The other rules hold for a text that is no duration: {@linkcode IS_DURATION} refuses it. */
 const UNLESS_DURATION = `!self.matches(r'${GO_DURATION_PATTERN}') || `;
 
 const IS_COUNTABLE: FieldRule<string> = {
   // A part beyond 292 years is an error of the rule, and refused as well.
-  rule: `${UNLESS_DURATION}${MILLISECONDS} <= ${MOST_MS}`,
+  rule: `${UNLESS_DURATION}${MILLISECONDS} <= ${MAX_DURATION_MS}`,
   message: "must be at most 100000d",
-  holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) <= MOST_MS,
+  holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) <= MAX_DURATION_MS,
 };
 
 const IS_ABOVE_ZERO: FieldRule<string> = {
@@ -95,34 +96,26 @@ const IS_ABOVE_ZERO: FieldRule<string> = {
   holds: (text) => !IS_DURATION.holds(text) || /[1-9]/.test(text),
 };
 
-function isAtLeast(leastMs: number): FieldRule<string> {
+function isAtLeast(minMs: number): FieldRule<string> {
   return {
-    rule: `${UNLESS_DURATION}${MILLISECONDS} >= ${leastMs}`,
-    message: `must be at least ${formatDuration(leastMs)}`,
-    holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) >= leastMs,
+    rule: `${UNLESS_DURATION}${MILLISECONDS} >= ${minMs}`,
+    message: `must be at least ${formatDuration(minMs)}`,
+    holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) >= minMs,
   };
-}
-
-/** Rules for a duration beside its form. */
-export interface DurationRange {
-  /** @default {0} */
-  readonly leastMs?: number;
-  /** True: none at all won't do. @default {false} */
-  readonly aboveZero?: boolean;
 }
 
 /** A text that `parseGoDuration` reads. */
 export function durationField(
   description: string,
-  { leastMs = 0, aboveZero = false }: DurationRange = {},
+  { minMs = 0, aboveZero = false }: { readonly minMs?: number; readonly aboveZero?: boolean } = {},
 ): z.ZodString {
-  return ruled(z.string().max(LONGEST_DURATION), {
+  return withRules(z.string().max(LONGEST_DURATION), {
     description,
     rules: [
       IS_DURATION,
       IS_COUNTABLE,
       ...(aboveZero ? [IS_ABOVE_ZERO] : []),
-      ...(leastMs > 0 ? [isAtLeast(leastMs)] : []),
+      ...(minMs > 0 ? [isAtLeast(minMs)] : []),
     ],
   });
 }
@@ -137,25 +130,24 @@ function millisecondsOf(text: string): number {
   }
 }
 
-/** How a quantity of each resource is read, what is its most, and an example. */
 const RESOURCES = {
-  cpu: { read: parseCPU, most: `${Number.MAX_SAFE_INTEGER}m`, example: "250m or 2" },
-  memory: { read: parseBytes, most: `${Number.MAX_SAFE_INTEGER}`, example: "128Mi or 1Gi" },
+  cpu: { parse: parseCPU, max: `${Number.MAX_SAFE_INTEGER}m`, example: "250m or 2" },
+  memory: { parse: parseBytes, max: `${Number.MAX_SAFE_INTEGER}`, example: "128Mi or 1Gi" },
 } as const;
 
-/** More than any real list has; the server bounds the cost of rules by it. */
+/** Characters, more than any real quantity has; the server bounds the cost of rules by it. */
 const LONGEST_QUANTITY = 64;
-
-/** A resource that has quantities. */
-export type QuantityOf = keyof typeof RESOURCES;
 
 /** A quantity as it stands in an object. */
 export type WrittenQuantity = string | number;
 
 /** Millicores or bytes; undefined for what is no quantity, or not above 0. */
-export function countedQuantity(of: QuantityOf, written: WrittenQuantity): number | undefined {
+export function countedQuantity(
+  resource: ResourceName,
+  written: WrittenQuantity,
+): number | undefined {
   try {
-    const counted = RESOURCES[of].read(String(written));
+    const counted = RESOURCES[resource].parse(String(written));
     return counted > 0 ? counted : undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -165,27 +157,27 @@ export function countedQuantity(of: QuantityOf, written: WrittenQuantity): numbe
 
 /** A quantity above 0. */
 export function positiveQuantity(
-  of: QuantityOf,
+  resource: ResourceName,
   description: string,
 ): z.ZodType<WrittenQuantity, WrittenQuantity> {
-  const { most, example } = RESOURCES[of];
+  const { max, example } = RESOURCES[resource];
   const message = `must be a quantity above 0, for instance ${example}`;
-  return ruled(z.union([z.int(), z.string().max(LONGEST_QUANTITY)], { error: message }), {
+  return withRules(z.union([z.int(), z.string().max(LONGEST_QUANTITY)], { error: message }), {
     description,
     "x-kubernetes-int-or-string": true,
     maxLength: LONGEST_QUANTITY,
     rules: [{
       rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && " +
-        `quantity(string(self)).compareTo(quantity('${most}')) <= 0`,
+        `quantity(string(self)).compareTo(quantity('${max}')) <= 0`,
       message,
-      holds: (written) => countedQuantity(of, written) !== undefined,
+      holds: (written) => countedQuantity(resource, written) !== undefined,
     }],
   });
 }
 
 /** `min` is not above `max`, where both are quantities. */
 export function orderRule(
-  of: QuantityOf,
+  resource: ResourceName,
 ): FieldRule<{ readonly min: WrittenQuantity; readonly max: WrittenQuantity }> {
   return {
     rule: "!isQuantity(string(self.min)) || !isQuantity(string(self.max)) || " +
@@ -193,15 +185,13 @@ export function orderRule(
     message: "must not be above max",
     field: "min",
     holds({ min, max }) {
-      const [least, most] = [countedQuantity(of, min), countedQuantity(of, max)];
+      const [least, most] = [countedQuantity(resource, min), countedQuantity(resource, max)];
       return least === undefined || most === undefined || least <= most;
     },
   };
 }
 
-/**
- * Terms of a selector, and values of a term, that are taken; the server bounds the cost of rules by it.
- */
+/** Most terms of a selector, and values of a term; the server bounds the cost of rules by it. */
 const MOST_TERMS = 64;
 /** Characters before the slash: a DNS subdomain. */
 const LONGEST_PREFIX = 253;
@@ -211,26 +201,26 @@ const LONGEST_KEY = LONGEST_PREFIX + 1 + LONGEST_NAME;
 const NAME = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
 const DOMAIN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 
-/** The pattern can't count a prefix of several parts. */
-const looksLikeKey = patternRule(
+/** A pattern can't bound the length of a prefix of several parts: {@linkcode IS_KEY} does. */
+const KEY_PATTERN_RULE = patternRule(
   `^(${DOMAIN}/)?${NAME}$`,
   "must be a label's key, for instance app or example.com/tier",
 );
 const IS_KEY: FieldRule<string> = {
-  ...looksLikeKey,
-  rule: `${looksLikeKey.rule} && self.indexOf('/') <= ${LONGEST_PREFIX}`,
-  holds: (text) => looksLikeKey.holds(text) && text.indexOf("/") <= LONGEST_PREFIX,
+  ...KEY_PATTERN_RULE,
+  rule: `${KEY_PATTERN_RULE.rule} && self.indexOf('/') <= ${LONGEST_PREFIX}`,
+  holds: (text) => KEY_PATTERN_RULE.holds(text) && text.indexOf("/") <= LONGEST_PREFIX,
 };
 const IS_VALUE = patternRule(
   `^(${NAME})?$`,
   "must be a label's value: at most 63 letters, digits, '-', '_' and '.', the ends letters or digits",
 );
 
-const key = ruled(z.string().min(1).max(LONGEST_KEY), {
+const key = withRules(z.string().min(1).max(LONGEST_KEY), {
   description: "Key of the label.",
   rules: [IS_KEY],
 });
-const value = ruled(z.string().max(LONGEST_NAME), {
+const value = withRules(z.string().max(LONGEST_NAME), {
   description: "Value of the label.",
   rules: [IS_VALUE],
 });
@@ -241,7 +231,7 @@ const keysAreKeys: FieldRule<Record<string, string>> = {
   holds: (labels) => Object.keys(labels).every((one) => key.safeParse(one).success),
 };
 
-const matchLabels = ruled(
+const matchLabels = withRules(
   z.record(z.string(), value).refine((labels) => Object.keys(labels).length <= MOST_TERMS, {
     error: `must have at most ${MOST_TERMS} labels`,
   }),
@@ -252,7 +242,7 @@ const matchLabels = ruled(
   },
 );
 
-const requirement = ruled(
+const requirement = withRules(
   z.object({
     key,
     operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe(
@@ -334,14 +324,14 @@ export function faultsOf(
     );
     return {
       field,
-      ...(value === undefined ? {} : { value: shown(value) }),
+      ...(value === undefined ? {} : { value: valueText(value) }),
       valid: validOf(issue),
     };
   });
 }
 
 /** Text in quotes; all else as JSON, where it is short, or by its kind. */
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === "string") return quotedText(value);
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return isMembers(value) ? "an object" : String(value);

@@ -27,10 +27,10 @@ export type Labels = Readonly<Record<string, string>>;
 export function labelsMatch(labels: Labels, selector: LabelSelector): boolean {
   return Object.entries(selector.matchLabels).every(([key, value]) =>
     valueOf(labels, key) === value
-  ) && selector.matchExpressions.every((term) => holds(term, valueOf(labels, term.key)));
+  ) && selector.matchExpressions.every((term) => isMet(term, valueOf(labels, term.key)));
 }
 
-function holds({ operator, values }: LabelRequirement, value: string | undefined): boolean {
+function isMet({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {
     case "In":
       return value !== undefined && values.includes(value);

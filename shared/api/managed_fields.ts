@@ -14,7 +14,7 @@ export interface OwnedField extends FieldOwner {
   readonly field: ResourceField;
 }
 
-/** Where an object has the spec of its pods. */
+/** Path of the pod spec in an object's FieldsV1, for instance `["f:spec"]`. */
 export type PodSpecPath = readonly string[];
 
 const POD: PodSpecPath = ["f:spec"];
@@ -26,9 +26,9 @@ const FIELDS = (["requests.cpu", "requests.memory", "limits.cpu", "limits.memory
   }));
 
 /**
- * The owners in an object's `metadata.managedFields`: entries of no known shape are passed over, a manager
- * without a name is empty, and a time that is none is NaN. Several own a value together when one has
- * applied a value that another had set already; the manager that changes it then owns it alone.
+ * The owners in an object's `metadata.managedFields`. Entries of unknown shape are left out, a missing
+ * name is empty, and an unreadable time is NaN. A value has several owners after a manager has applied the
+ * value that another one had set; the manager that changes it becomes the only one.
  * Source: Kubernetes documentation, "Server-Side Apply", and the set encoding of FieldsV1 in
  * structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
  */
@@ -40,13 +40,15 @@ export function* resourceOwners(
     const { manager: named, operation, time, fieldsV1 } = membersOf(entry);
     const manager = typeof named === "string" ? named : "";
     const atMs = Date.parse(String(time));
-    const spec = at(fieldsV1, podSpec);
+    const spec = valueAt(fieldsV1, podSpec);
     for (const list of ["containers", "initContainers"] as const) {
-      for (const [key, item] of Object.entries(membersOf(at(spec, [`f:${list}`])))) {
+      for (const [key, item] of Object.entries(membersOf(valueAt(spec, [`f:${list}`])))) {
         const container = itemName(key);
         if (container === undefined) continue;
         for (const { field, path } of FIELDS) {
-          if (isMembers(at(item, path))) yield { manager, operation, atMs, list, container, field };
+          if (isMembers(valueAt(item, path))) {
+            yield { manager, operation, atMs, list, container, field };
+          }
         }
       }
     }
@@ -54,7 +56,7 @@ export function* resourceOwners(
 }
 
 /** The value below the path; undefined where it ends before. */
-function at(value: unknown, path: readonly string[]): unknown {
+function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((found, name) => membersOf(found)[name], value);
 }
 
@@ -75,10 +77,10 @@ function itemName(key: string): string | undefined {
  * limit is left out.
  */
 export function limitManagersOf(managedFields: unknown): ReadonlyMap<string, readonly string[]> {
-  const ofLimits = [...resourceOwners(managedFields, POD)]
+  const limitOwners = [...resourceOwners(managedFields, POD)]
     .filter(({ field }) => field === "limits.cpu");
   return new Map(
-    Array.from(Map.groupBy(ofLimits, ({ container }) => container), ([container, owners]) => [
+    Array.from(Map.groupBy(limitOwners, ({ container }) => container), ([container, owners]) => [
       container,
       [...new Set(owners.map(({ manager }) => manager))].sort(),
     ]),

@@ -5,13 +5,13 @@
  * @module
  */
 
-/** Prefix of all of them. */
+/** Prefix of the market's labels and annotations. */
 export const MARKET_PREFIX = "mbcas.io/";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
 
-/** Annotation of a Guaranteed pod: `"false"` takes it in; `"true"` is as if it were not there. */
+/** Annotation of a Guaranteed pod: `"false"` opts it in; `"true"`, as without it, leaves it out. */
 export const SKIP_GUARANTEED = "mbcas.io/skip-guaranteed";
 
 /** An administrator's label on a namespace: annotations there may ask for more. */
@@ -32,7 +32,7 @@ export const STARTUP_BOOST = "mbcas.io/startup-boost";
 /** Annotation of a pod: the name of a query of the configuration. */
 export const DEMAND_QUERY = "mbcas.io/demand-query";
 
-/** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
+/** Annotation of pod, workload or HPA: `"false"` stops the market from adapting limits to the HPA. */
 export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
 /** Labels of PodAllocations, for `kubectl get podallocations -l`. */
@@ -52,15 +52,13 @@ export const COPIED_LABELS: readonly string[] = [
 /** Objects with labels or annotations that may concern a pod. */
 export type KeyHolder = "pod" | "namespace" | "workload" | "HPA";
 
-/** A place of a key. */
+/** Where a key has an effect. */
 export type KeyPlace = `${"label" | "annotation"} of the ${KeyHolder}`;
-
-/** Values of a key: a `switch` is `"true"` or `"false"`. */
-export type KeyKind = "switch" | "factor" | "CPU quantity" | "boost" | "name of a query";
 
 /** Where a key is read, and what its value is. */
 export interface MarketKey {
-  readonly kind: KeyKind;
+  /** A `switch` is `"true"` or `"false"`. */
+  readonly kind: "switch" | "factor" | "CPU quantity" | "boost" | "name of a query";
   readonly places: readonly KeyPlace[];
 }
 

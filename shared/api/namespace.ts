@@ -27,13 +27,13 @@ export interface LimitRangeBounds {
 }
 
 /**
- * One item of `spec.limits` that bounds CPU or memory, or has defaults; others are left out. Its own
- * bounds are those of CPU, in millicores.
+ * One item of `spec.limits` that bounds CPU or memory, or has defaults; others are left out. `min`, `max`
+ * and `ratio` are of CPU, in millicores.
  */
 export interface LimitRangeItem extends LimitRangeBounds {
   /** The range holds for each container, or for the sums of a pod. */
   readonly type: "Container" | "Pod";
-  /** Bytes; absent: nothing is said. The market does not look at it. */
+  /** Bytes; absent: memory is not bounded. Only rightsizing reads it. */
   readonly memory?: LimitRangeBounds;
   /**
    * `default` and `defaultRequest` of any resource, which the server writes into each container that
@@ -70,22 +70,22 @@ export interface QuotaScope {
 /** The trimmed ResourceQuota. */
 export interface ResourceQuota extends NamespacedObject {
   /**
-   * By `status`, before the first one by `spec.hard`. A request may also be named without `requests.`:
-   * the tighter of both. Absent: not bounded.
+   * From `status`, or from `spec.hard` before there is one; the tighter bound of `requests.cpu` and its
+   * other name, `cpu`. Absent: not bounded.
    */
   readonly bounds: Readonly<Partial<Record<BoundedResource, QuotaBound>>>;
   /** `spec.scopes` and `spec.scopeSelector`; empty when the quota counts all pods. */
   readonly scopes: readonly QuotaScope[];
 }
 
-/** An object of whatever kind, as far as that goes. */
+/** An object that may be unreadable. */
 export interface PartlyRead {
   readonly metadata: { readonly name: string };
   /** Why it can't be read, in a sentence. */
   readonly unreadable?: string;
 }
 
-/** A sentence for each that can't be read: `LimitRange caps: Cannot parse …`. */
+/** A sentence for each unreadable object: `LimitRange caps: Cannot parse …`. */
 export function unreadableMessages(
   kind: string,
   objects: readonly PartlyRead[],

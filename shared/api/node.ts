@@ -33,7 +33,7 @@ export type NodeTerm = readonly NodeRequirement[];
 /** The label that identifies a node. */
 export const HOSTNAME = "kubernetes.io/hostname";
 
-/** A `v1.NodeSelector`. In a pod that was sent for admission lists may be null: servers refuse that later. */
+/** A `v1.NodeSelector`. In an admission request lists may be null: the server checks them later. */
 export interface NodeSelector {
   readonly nodeSelectorTerms:
     | readonly Readonly<
@@ -49,7 +49,10 @@ export interface SentRequirement {
   readonly values?: readonly string[] | null;
 }
 
-/** Its terms. The only field that they may name, the node's name, becomes its label of the host name. */
+/**
+ * The terms of a selector. `matchFields` may only name `metadata.name`, which becomes the label
+ * {@linkcode HOSTNAME} here.
+ */
 export function nodeTermsOf({ nodeSelectorTerms }: NodeSelector): readonly NodeTerm[] {
   return (nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }) =>
     [
@@ -71,13 +74,13 @@ export interface Node extends ApiObject {
   readonly allocatableMemory?: number;
   readonly ready: boolean;
   readonly pressures: readonly NodePressure[];
-  /** True for a node that is tainted by a node autoscaler that will remove it. */
+  /** True for a node that a node autoscaler has tainted and will remove. */
   readonly draining?: true;
-  /** When it was cordoned, ms since 1970; absent where it is not, or where the time is unknown. */
+  /** When it was cordoned, ms since 1970; absent where it is not cordoned, or the time is unknown. */
   readonly cordonedAtMs?: number;
   /** All its labels; absent: none. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** True where it takes no more pods, for any reason. */
+  /** `spec.unschedulable`. */
   readonly cordoned?: true;
   /** Absent: none. */
   readonly taints?: readonly NodeTaint[];
@@ -91,10 +94,10 @@ export interface Node extends ApiObject {
   readonly kubeletVersion?: string;
 }
 
-/** The trimmed volume. */
+/** The trimmed PersistentVolume. */
 export interface PersistentVolume extends ApiObject {
-  /** `namespace/name` of the claim that has it; absent where none does. */
+  /** `namespace/name` of the claim that it is bound to; absent while there is none. */
   readonly claim?: string;
-  /** Absent: from all nodes. */
+  /** The nodes that can mount it; absent: all. */
   readonly nodes?: readonly NodeTerm[];
 }

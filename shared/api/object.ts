@@ -7,18 +7,16 @@ import * as z from "zod";
 
 /** Identity and version of an object, as a cache needs them. */
 export interface ApiObject {
-  /** Identity and version, as in the Kubernetes API. */
   readonly metadata: {
     readonly name: string;
     /** Absent on cluster-scoped objects. */
     readonly namespace?: string;
     readonly uid: string;
-    /** Opaque; only compared for equality. */
     readonly resourceVersion: string;
   };
 }
 
-/** An object that lies in a namespace. */
+/** An object of a namespaced kind. */
 export interface NamespacedObject extends ApiObject {
   readonly metadata: ApiObject["metadata"] & { readonly namespace: string };
 }
@@ -44,7 +42,7 @@ export const timeSchema = z.string().meta({ format: "date-time" });
  */
 export const reasonSchema = z.string().max(128).regex(/^[A-Z][A-Za-z0-9]*$/);
 
-/** A condition, as `metav1.Condition`. */
+/** `metav1.Condition`. */
 const conditionSchema = z.object({
   type: reasonSchema.describe("The type of the condition, in CamelCase."),
   status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),

@@ -12,17 +12,17 @@ import {
   orderRule,
   patternRule,
   positiveQuantity,
-  ruled,
+  withRules,
 } from "./fields.ts";
 import { policyStatusSchema } from "./policy_status.ts";
 
 /** API group and version of policies and reports. */
 export const OPTIPOD_GROUP_VERSION = "optipod.io/v1alpha1";
 
-/** Namespaces that a list names at most; the server bounds the cost of rules by it. */
+/** Most namespaces of a list; the server bounds the cost of rules by it. */
 const MOST_NAMESPACES = 1000;
 
-const namespace = ruled(z.string().max(63), {
+const namespace = withRules(z.string().max(63), {
   description: "Name of a namespace.",
   rules: [patternRule("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "must be the name of a namespace")],
 });
@@ -31,7 +31,7 @@ const namespaces = z.array(namespace).max(MOST_NAMESPACES).default([]);
 
 const kinds = z.array(z.enum(["Deployment", "StatefulSet", "DaemonSet"])).max(8).default([]);
 
-const selector = ruled(
+const selector = withRules(
   z.object({
     namespaceSelector: labelSelectorSchema.optional().describe(
       "Workloads of namespaces with such labels.",
@@ -67,7 +67,7 @@ export const USAGE_PROVIDERS = ["prometheus", "metrics-server", "custom"] as con
 /** One of {@linkcode USAGE_PROVIDERS}. */
 export type UsageProvider = typeof USAGE_PROVIDERS[number];
 
-const metricsConfig = ruled(
+const metricsConfig = withRules(
   z.object({
     provider: z.enum(USAGE_PROVIDERS).optional().describe(
       "Where usage comes from; absent: where the controller's setting rightsizing.provider says.",
@@ -107,7 +107,7 @@ const metricsConfig = ruled(
   },
 );
 
-const cpuBounds = ruled(
+const cpuBounds = withRules(
   z.object({
     min: positiveQuantity("cpu", "The least request, for instance 100m."),
     max: positiveQuantity("cpu", "The largest request, for instance 4."),
@@ -115,7 +115,7 @@ const cpuBounds = ruled(
   { description: "Bounds of CPU requests.", rules: [orderRule("cpu")] },
 );
 
-const memoryBounds = ruled(
+const memoryBounds = withRules(
   z.object({
     min: positiveQuantity("memory", "The least request, for instance 128Mi."),
     max: positiveQuantity("memory", "The largest request, for instance 8Gi."),
@@ -175,7 +175,7 @@ export const policySpecSchema = z.object({
     memory: memoryBounds,
   }).describe("Within which a recommendation is kept."),
   updateStrategy,
-  reconciliationInterval: durationField("How often the policy is evaluated.", { leastMs: 10_000 })
+  reconciliationInterval: durationField("How often the policy is evaluated.", { minMs: 10_000 })
     .default("5m"),
 }).describe("Which workloads, what is recommended for them, and how it is applied.");
 

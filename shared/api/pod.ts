@@ -27,7 +27,7 @@ export interface Resources {
 /** Neither requests nor limits. */
 export const NO_RESOURCES: Resources = { requests: {}, limits: {} };
 
-/** The container, or its resources alone, with these amounts over its own. */
+/** The container, or its resources alone, with these amounts in place of its present ones. */
 export function withResources<T extends Resources>(
   container: T,
   { requests, limits }: Partial<Resources>,
@@ -42,7 +42,7 @@ export function withResources<T extends Resources>(
 /** A container or restartable init container (sidecar), with the resources of its spec. */
 export interface PodContainer extends Resources {
   readonly name: string;
-  /** True for a restartable init container: it stands in another list of a patch. */
+  /** True for a restartable init container, which a patch has under `initContainers`. */
   readonly sidecar: boolean;
   /** `containerd://<hex>`; absent until it was started. */
   readonly containerID?: string;
@@ -52,7 +52,7 @@ export interface PodContainer extends Resources {
    * `limits.<resource>`; absent: none.
    */
   readonly otherResources?: readonly string[];
-  /** How many sidecars stand before this init container, which is none; absent: none. */
+  /** How many sidecars start before this plain init container; absent: none. */
   readonly sidecarsBefore?: number;
   /**
    * In force: the limits of `status.containerStatuses[].resources`, and the CPU request of
@@ -75,9 +75,8 @@ export interface PodContainer extends Resources {
   /** When it was last started again, ms since 1970; absent when it never was. */
   readonly restartedAtMs?: number;
   /**
-   * When it was last killed for lack of memory, ms since 1970; absent where the kubelet knows of no
-   * such end: it keeps the present one, and the one before the present run. A container's kills are
-   * recorded apart by these times, whole seconds; two within one happened with the same memory.
+   * When it was last OOM-killed, ms since 1970; absent where neither its present state nor its last one
+   * says so. Kills are told apart by this time, in whole seconds.
    */
   readonly oomKilledAtMs?: number;
   /** True while the kubelet waits before it starts a container that crashed again. */
@@ -117,7 +116,7 @@ export interface Pod extends ApiObject {
     readonly terminating: boolean;
     /** Grows with each change of the spec; absent where it is not known. */
     readonly generation?: number;
-    /** The owner reference that is marked as controller; absent on a bare pod. */
+    /** The owner reference with `controller: true`; absent on a bare pod. */
     readonly owner?: PodOwner;
   };
   /** Empty until scheduled. */
@@ -142,11 +141,11 @@ export interface Pod extends ApiObject {
   readonly containers: readonly PodContainer[];
   /** Init containers that are not sidecars; they count for the QoS class, LimitRanges and quotas. */
   readonly initContainers: readonly PodContainer[];
-  /** `spec.resources`: what all containers together may have; absent where nothing is said. */
+  /** `spec.resources`: of all containers together; absent where it is not set. */
   readonly podLevel?: Resources;
   /** CPU of `spec.overhead`, which quotas count; absent where the RuntimeClass has none. */
   readonly overheadCPU?: number;
-  /** True where `spec.os` says so. */
+  /** True where `spec.os.name` is `windows`. */
   readonly windows?: true;
   /** True where device claims hold CPU or memory of the node for the pod. */
   readonly claimsNodeResources?: true;
@@ -166,7 +165,7 @@ export interface Pod extends ApiObject {
   readonly resizeConditions: readonly ResizeCondition[];
 }
 
-/** True for a pod with containers that have all ended for good. */
+/** True for a pod whose containers have all ended for good. */
 export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }

@@ -14,6 +14,6 @@ export interface PodDisruptionBudget extends NamespacedObject {
   readonly disruptionsAllowed: number;
   /** False while `status.observedGeneration` is behind: the server refuses evictions until then. */
   readonly current: boolean;
-  /** True if pods that are not Ready may go: by `unhealthyPodEvictionPolicy`, or as enough are healthy. */
+  /** True if pods that are not Ready may be evicted whatever `disruptionsAllowed` is. */
   readonly freesUnready: boolean;
 }

@@ -8,13 +8,13 @@ import { conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
 
 const whole = z.int().min(0);
 
-/** Characters of a sentence. */
-export const LONGEST_SENTENCE = 4096;
+/** Most characters of a sentence. */
+const LONGEST_SENTENCE = 4096;
 
-/** Containers of a workload that stand in one entry. */
+/** Most containers of one workload. */
 export const MOST_CONTAINERS = 128;
 
-/** Workloads that stand in a policy's status. */
+/** Most workloads in a policy's status. */
 export const MOST_WORKLOADS = 100;
 
 const written = z.string().max(64);
@@ -73,8 +73,6 @@ export const policyStatusSchema = z.object({
   ),
 }).describe("What became of it; written by the controller.");
 
-/** The recommended requests and limits of a container, as the API has them. */
-export type ContainerAdvice = z.infer<typeof containerAdviceSchema>;
 /** The outcome for a workload. */
 export type WorkloadStatus = z.infer<typeof workloadStatusSchema>;
 /** The status of a policy. */

@@ -67,7 +67,7 @@ export type EvictionAnswer =
   | { readonly is: "evicted" | "gone" }
   | { readonly is: "blocked" | "forbidden"; readonly message: string };
 
-/** Evicts pods as budgets allow it. */
+/** Evicts pods through the eviction API. */
 export interface PodEvictor {
   /** Throws an `ApiError` for answers that are not about the pod, such as an overloaded server. */
   evict(pod: PodRef, options?: { readonly auditID?: string | undefined }): Promise<EvictionAnswer>;
@@ -84,7 +84,7 @@ export interface EventSubject {
   /** For instance `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** That of a namespace is its own; absent on nodes. */
+  /** For a Namespace its own name; absent for nodes. */
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
@@ -95,7 +95,7 @@ export interface ObjectEvent<
   Reason extends string = EventReason | RightsizingEventReason | PlacementEventReason,
 > {
   readonly about: EventSubject;
-  /** One of the pods that the event concerns, where it is about an object that they share. */
+  /** A pod that the event concerns, where `about` is an object that many pods share. */
   readonly pod?: PodRef;
   readonly type: "Normal" | "Warning";
   readonly reason: Reason;

@@ -46,17 +46,17 @@ export const containerTemplateSchema = containerAmountsSchema.extend({
   ),
 });
 
-const figure = z.string().max(64);
+const quantity = z.string().max(64);
 
 /** Measured usage of one resource by one container: samples, and quantities. */
 export const usageFiguresSchema = z.object({
   samples: z.int().min(1).describe("Samples of all pods within the policy's window."),
-  min: figure.describe("The smallest sample."),
-  p50: figure.describe("Half of the samples are not above it."),
-  p90: figure.describe("90 % of the samples are not above it."),
-  p95: figure.describe("95 % of the samples are not above it."),
-  p99: figure.describe("99 % of the samples are not above it."),
-  max: figure.describe("The largest sample."),
+  min: quantity.describe("The smallest sample."),
+  p50: quantity.describe("Half of the samples are not above it."),
+  p90: quantity.describe("90 % of the samples are not above it."),
+  p95: quantity.describe("95 % of the samples are not above it."),
+  p99: quantity.describe("99 % of the samples are not above it."),
+  max: quantity.describe("The largest sample."),
 });
 
 /** The usage of a container. */

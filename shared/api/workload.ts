@@ -28,17 +28,17 @@ export interface Workload extends ApiObject {
     readonly namespace: string;
     readonly uid: string;
     readonly resourceVersion: string;
-    /** All of them, as selectors ask. @default {{}} */
+    /** All labels, since selectors may name any. @default {{}} */
     readonly labels?: Readonly<Record<string, string>>;
-    /** This product's alone: `mbcas.io/`, `optipod.io/` and `spotalis.io/`. */
+    /** Only this product's: `mbcas.io/`, `optipod.io/` and `spotalis.io/`. */
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;
   /** How many pods it has; absent for DaemonSets. */
   readonly replicas?: ReplicaCounts;
-  /** Members that rightsizing reads, and the market does not; absent where they can't be read. */
-  readonly makes?: MadePods;
-  /** Why `makes` can't be read, in a sentence. */
+  /** Fields that only rightsizing reads; absent where they can't be read. */
+  readonly spec?: WorkloadSpec;
+  /** Why `spec` can't be read, in a sentence. */
   readonly unreadableTemplate?: string;
 }
 
@@ -48,11 +48,11 @@ export type PodTemplate = Pick<
   "containers" | "initContainers" | "podLevel" | "hasDeadline" | "priorityClassName"
 >;
 
-/** The pods that a workload is to have. */
-export interface MadePods {
-  /** `spec.paused`; StatefulSets and DaemonSets have none. */
+/** The desired pods of a workload. */
+export interface WorkloadSpec {
+  /** `spec.paused`; false for StatefulSets and DaemonSets, which have none. */
   readonly paused: boolean;
-  /** How many; of a DaemonSet: the nodes that are to have one. */
+  /** Desired pods; of a DaemonSet: `status.desiredNumberScheduled`. */
   readonly replicas: number;
   readonly template: PodTemplate;
   /** Absent: none is known. */
@@ -69,7 +69,7 @@ export interface FieldOwner {
 /** A request or limit, as `limits.cpu`. */
 export type ResourceField = `${keyof Resources}.${ResourceName}`;
 
-/** Owners of requests and limits of a template, by container: of each the one that wrote last. */
+/** By container and field, the owner that wrote last. */
 export type TemplateOwners = Readonly<
   Record<string, Readonly<Partial<Record<ResourceField, FieldOwner>>>>
 >;
@@ -92,21 +92,20 @@ export interface ReplicaCounts {
 
 /** The fields that show whether pods of an old template are being replaced. */
 export interface RolloutState {
-  /** Pods that there are of the newest template. */
+  /** Present pods of the newest template. */
   readonly updated: number;
-  /** Pods that there are, of whatever template, and that are to be of the newest. */
+  /** Present pods of any template, without those that a partition keeps at an older one. */
   readonly total: number;
   /** True when no pod is being replaced: it is paused, waits for a manual step, or has given up. */
-  readonly stands: boolean;
+  readonly halted: boolean;
 }
 
 /**
- * True while there are pods of an old template that are being replaced by those of a new one. Pods
- * that are missing make no rollout: a workload that is scaled up, under a quota that lets it have
- * none for instance, changes nothing for the pods that there are.
+ * True while pods of an old template are being replaced. Missing pods alone are no rollout: a workload
+ * that is scaled up, perhaps under a quota that lets it have no more pods, leaves its present pods alone.
  */
-export function isRollingOut({ updated, total, stands }: RolloutState): boolean {
-  return !stands && total > updated;
+export function isRollingOut({ updated, total, halted }: RolloutState): boolean {
+  return !halted && total > updated;
 }
 
 /** A container or sidecar of the template. */
@@ -115,7 +114,7 @@ export type TemplateContainer = Resources & Pick<PodContainer, "name" | "sidecar
 /** The Deployment, StatefulSet or DaemonSet, trimmed to its template. */
 export interface WorkloadTemplate extends NamespacedObject {
   readonly kind: WorkloadKind;
-  /** Pods that there are to be. */
+  /** Desired pods. */
   readonly replicas: number;
   /** In the order of the manifest, sidecars last. */
   readonly containers: readonly TemplateContainer[];

@@ -1,5 +1,5 @@
 /**
- * Which files of one cgroup are read, and reading them.
+ * The files of one cgroup, and reading them.
  *
  * @module
  */
@@ -97,8 +97,8 @@ export function readPressure(tree: CgroupTree, file: string): CPUPressure | unde
 }
 
 /**
- * Milliseconds of CPU time used, or undefined when the cgroup is gone: the one of a reading's
- * counters that version 1 keeps in a file of its own. Throws a `SyntaxError` for bad text.
+ * Version 1: milliseconds of CPU time used, or undefined when the cgroup is gone. Throws a `SyntaxError`
+ * for bad text.
  */
 export function readUsage(tree: CgroupTree, { usage }: CgroupFiles): number | undefined {
   const text = tree.read(usage);
@@ -122,8 +122,8 @@ export function readPeriod(tree: CgroupTree, files: CgroupFiles): number | undef
 }
 
 /**
- * The quota now in millicores, or undefined when there is none or the cgroup is gone; `periodMs` is the
- * period of version 1, which has it in another file. Throws a `SyntaxError` for bad text.
+ * The quota now in millicores, or undefined when there is none or the cgroup is gone. Only version 1 uses
+ * `periodMs`, which it has in another file. Throws a `SyntaxError` for bad text.
  */
 export function readQuota(
   tree: CgroupTree,
@@ -145,11 +145,11 @@ export function readThreads(tree: CgroupTree, files: CgroupFiles): number | unde
   return soleCounter(text, "pids.current");
 }
 
-/** The two meanings that a weight may have: see `kernel_text.ts`. Millicores. */
+/** The request by each formula for a weight: see `kernel_text.ts`. Millicores. */
 export interface RequestReading {
-  /** As the kubelet writes it, at the level of the pod. */
+  /** As the kubelet writes the weight of a pod. */
   readonly linear: number;
-  /** As newer runtimes write it, at the level of the container; the same in version 1. */
+  /** As newer runtimes write the weight of a container; in version 1 the same as `linear`. */
   readonly curved: number;
 }
 

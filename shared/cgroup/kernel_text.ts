@@ -52,9 +52,9 @@ function soleLine(text: string, file: string): string {
 export interface ThrottleCounters {
   /** Enforcement periods in which the cgroup was runnable. */
   readonly periods: number;
-  /** Those in which its quota ran out. */
+  /** Periods in which its quota ran out. */
   readonly throttledPeriods: number;
-  /** Milliseconds its run queues were stopped, summed over CPUs. */
+  /** Milliseconds for which its run queues were stopped, summed over CPUs. */
   readonly throttledMs: number;
 }
 
@@ -62,8 +62,8 @@ const US_PER_MS = 1e3;
 const NS_PER_MS = 1e6;
 
 /**
- * Version 2: `usage_usec` must be there, the usage; the bandwidth counters appear only where the cpu
- * controller is enabled. Throws a `SyntaxError` for anything else.
+ * Version 2: `usage_usec` is required; the bandwidth counters appear only where the cpu controller is
+ * enabled. Throws a `SyntaxError` for anything else.
  */
 export function parseCpuStatV2(text: string): ThrottleCounters & { readonly usageMs: number } {
   const fields = keyedCounters(text);
@@ -79,7 +79,7 @@ export function parseCpuStatV2(text: string): ThrottleCounters & { readonly usag
   };
 }
 
-/** Version 1: all three bandwidth counters must be there. Throws a `SyntaxError` otherwise. */
+/** Version 1: all three bandwidth counters are required. Throws a `SyntaxError` otherwise. */
 export function parseCpuStatV1(text: string): ThrottleCounters {
   const fields = keyedCounters(text);
   const [periods, throttledPeriods, throttled] = ["nr_periods", "nr_throttled", "throttled_time"]
@@ -91,7 +91,7 @@ export function parseCpuStatV1(text: string): ThrottleCounters {
   return { periods, throttledPeriods, throttledMs: throttled / NS_PER_MS };
 }
 
-/** The lines `name counter` of a file. Names that are not known are read all the same. */
+/** The lines `name counter` of a file. */
 function keyedCounters(text: string): Map<string, number> {
   const fields = new Map<string, number>();
   let line = 0;
@@ -127,7 +127,7 @@ export function parseCpuacctUsage(text: string): number {
 export const DEFAULT_PERIOD_MS = 100;
 
 /**
- * Millicores by version 2, `cpu.max`: `max 100000`, then undefined, or `20000 100000`. Throws a
+ * Version 2: millicores of `cpu.max`, for instance `20000 100000`; undefined for `max 100000`. Throws a
  * `SyntaxError`.
  */
 export function parseCpuMax(text: string): number | undefined {
@@ -136,11 +136,11 @@ export function parseCpuMax(text: string): number | undefined {
   if (period === undefined || rest.length > 0) {
     throw malformed(text, { ...place, expected: "a quota and a period" });
   }
-  const periodUs = positive(period, place);
+  const periodUs = parsePeriod(period, place);
   return quota === "max" ? undefined : parseCounter(quota, place) / periodUs * 1000;
 }
 
-/** Millicores by version 1, `cpu.cfs_quota_us`; undefined for -1, none. Throws a `SyntaxError`. */
+/** Version 1: millicores of `cpu.cfs_quota_us`; undefined for -1. Throws a `SyntaxError`. */
 export function parseCfsQuota(text: string, periodMs: number): number | undefined {
   if (text.trimEnd() === "-1") return undefined;
   return soleCounter(text, "cpu.cfs_quota_us") / US_PER_MS / periodMs * 1000;
@@ -149,16 +149,16 @@ export function parseCfsQuota(text: string, periodMs: number): number | undefine
 /** Version 2: the period in `cpu.max`, milliseconds. Throws a `SyntaxError`. */
 export function parseCpuMaxPeriod(text: string): number {
   const place = { file: "cpu.max", line: 1 };
-  return positive(soleLine(text, place.file).split(" ")[1] ?? "", place) / US_PER_MS;
+  return parsePeriod(soleLine(text, place.file).split(" ")[1] ?? "", place) / US_PER_MS;
 }
 
 /** Version 1: the period in `cpu.cfs_period_us`, milliseconds. Throws a `SyntaxError`. */
 export function parseCfsPeriod(text: string): number {
   const place = { file: "cpu.cfs_period_us", line: 1 };
-  return positive(soleLine(text, place.file), place) / US_PER_MS;
+  return parsePeriod(soleLine(text, place.file), place) / US_PER_MS;
 }
 
-function positive(text: string, place: TextPlace): number {
+function parsePeriod(text: string, place: TextPlace): number {
   const value = parseCounter(text, place);
   if (value === 0) throw malformed(text, { ...place, expected: "a period above 0" });
   return value;
@@ -179,7 +179,7 @@ function positive(text: string, place: TextPlace): number {
  * line is 26 shares, so requests read back from it are up to 26 m off.
  */
 
-/** The least shares the kernel takes, which stand for no request at all. */
+/** The kernel's minimum; the kubelet writes it for no request. */
 const SHARES_OF_NO_REQUEST = 2;
 
 /** Millicores requested, from the text of `cpu.shares` (version 1). Throws a `SyntaxError`. */
@@ -191,7 +191,7 @@ export function parseCpuShares(text: string): number {
 export function parseCpuWeight(text: string): number {
   const file = "cpu.weight";
   const weight = soleCounter(text, file);
-  // 0 is what an idle cgroup (cpu.idle) reads as: no claim at all, as little as weight 1.
+  // The kernel prints 0 for a cgroup with `cpu.idle`, which claims no more than weight 1.
   if (weight > 10_000) {
     throw malformed(text.trimEnd(), { file, line: 1, expected: "a weight from 0 to 10000" });
   }
@@ -223,7 +223,7 @@ export interface CPUPressure {
   readonly share: number;
 }
 
-/** The kernel prints it first, before one for `full`. */
+/** The first line; one for `full` follows. */
 const SOME = /^some avg10=([\d.]+) avg60=[\d.]+ avg300=[\d.]+ total=(\d+)$/;
 
 /** The line `some` of `cpu.pressure`. Throws a `SyntaxError`. */

@@ -1,9 +1,9 @@
 /**
  * Where on this node the cgroups of pods are.
  *
- * The same files appear under many roofs: version 1 with `cpu` and `cpuacct` mounted together or
- * apart, version 2, both at once; the systemd and the cgroupfs driver; a kubelet with a cgroup root
- * of its own; a node that is itself a container. Nothing is configured: what is there decides.
+ * Nodes differ: version 1 with `cpu` and `cpuacct` mounted together or apart, version 2, both at once;
+ * the systemd and the cgroupfs driver; a kubelet with a cgroup root of its own; a node that is itself a
+ * container. Nothing is configured: the layout is found by looking.
  *
  * @module
  */
@@ -47,7 +47,7 @@ const NOT_V2 = new Set(
 const PODS_ROOT = /^(?:kubepods|kubepods\.slice|.+-kubepods\.slice)$/;
 /** `machine.slice/libpod-NODE.scope/container/kubelet.slice/kubelet-kubepods.slice`. */
 const DEEPEST_ROOT = 5;
-/** A node has some hundred cgroups above its pods; a tree that grows past this is not one. */
+/** A node has some hundred cgroups above its pods: a larger tree is not searched to its end. */
 const MOST_DIRECTORIES = 4096;
 
 /** The `cause` of the error of {@linkcode findLayout}, which distinguishes it from other errors. */

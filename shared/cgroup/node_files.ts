@@ -7,19 +7,19 @@ import { countCpus, parseCpuacctUsage, parseCpuStatV2 } from "./kernel_text.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
 import type { CgroupTree } from "./tree.ts";
 
-/** The root's CPUs, in version 2 and version 1. */
-const FILES = [
+/** Files with the root's CPUs, of version 2, then of version 1. */
+const CPUSET_FILES = [
   "cpuset.cpus.effective",
   "cpuset/cpuset.effective_cpus",
   "cpuset/cpuset.cpus",
 ];
 
 /**
- * CPUs of the node, or undefined where no cpuset is mounted. A process in a container cannot take
- * its own number of CPUs for it: runtimes lower that by the container's quota.
+ * CPUs of the node, or undefined where no cpuset is mounted. `navigator.hardwareConcurrency` would be less
+ * in a container with a quota.
  */
 export function readNodeCores(tree: CgroupTree): number | undefined {
-  for (const file of FILES) {
+  for (const file of CPUSET_FILES) {
     const text = tree.read(file);
     const count = text === undefined ? 0 : countCpus(text, file.slice(file.indexOf("/") + 1));
     if (count > 0) return count;
@@ -42,16 +42,15 @@ export function readNodeUsage(
   return version === 1 ? parseCpuacctUsage(text) : parseCpuStatV2(text).usageMs;
 }
 
-/** Below `/sys/kernel`: `disabled`, `enabling`, `enabled` or `disabling`. Kernels before 6.12 have none. */
-const STATE = "sched_ext/state";
+/** Has `disabled`, `enabling`, `enabled` or `disabling`. Absent before Linux 6.12. */
+const SCHED_EXT_STATE = "sched_ext/state";
 
 /**
- * Whether the kernel ignores CPU quotas. While a sched_ext scheduler is attached, tasks of the fair class
- * are its own, and `cpu.max` is a hint that it may ignore (Linux, Documentation/scheduler/sched-ext.rst;
- * kernel/sched/ext.c). True unless no scheduler is attached; `kernel` is what the host has in
+ * Whether a sched_ext scheduler is attached. It runs the tasks of the fair class, and may ignore `cpu.max`
+ * (Linux, Documentation/scheduler/sched-ext.rst; kernel/sched/ext.c). `kernel` reads the host's
  * `/sys/kernel`.
  */
 export function ignoresLimits(kernel: Pick<CgroupTree, "read">): boolean {
-  const state = kernel.read(STATE);
+  const state = kernel.read(SCHED_EXT_STATE);
   return state !== undefined && state.trim() !== "disabled";
 }

@@ -10,10 +10,10 @@ import type { CgroupTree } from "./tree.ts";
 const POD_DIRECTORY = /^pod([0-9a-f-]{32,36})$/;
 /** systemd driver: `kubepods-burstable-pod<uid>.slice`, and the same below a root of its own. */
 const POD_SLICE = /(?:^|-)pod([0-9a-f_]{32,36})\.slice$/;
-/** `<id>`, `crio-<id>`, `cri-containerd-<id>.scope`; `crio-conmon-<id>.scope` is no container. */
+/** `<id>`, `crio-<id>`, `cri-containerd-<id>.scope`; but not `crio-conmon-<id>.scope`. */
 const CONTAINER =
   /^(?:(?:cri-containerd|crio|docker|pouch|libpod)-)?([0-9a-f]{12,64})(?:\.scope)?$/;
-/** The runtime took `slice:prefix:id`, meant for systemd, for a path outside of its pod's cgroup. */
+/** A name `slice:prefix:id`, meant for systemd, that the runtime took for a path: see `ORPHAN_PARENTS`. */
 const ORPHANED = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
 
 /**
@@ -41,8 +41,8 @@ export interface PodCgroup {
 }
 
 /**
- * Where a runtime in the cgroupfs mode puts the containers of a kubelet in the systemd mode: below
- * its own service, or at the top when it runs outside of one.
+ * Where a runtime with the cgroupfs driver puts the containers of a kubelet with the systemd driver: below
+ * the runtime's own service, or at the top when it runs outside of one.
  */
 const ORPHAN_PARENTS = [
   "",
@@ -55,8 +55,8 @@ const ORPHAN_PARENTS = [
 export type PodDirectory = Required<Pick<PodCgroup, "uid" | "directory">>;
 
 /**
- * The cgroups of pods, without their content: one listing a root and QoS level, however many
- * pods there are.
+ * The cgroups of pods, without their containers: takes one listing for each root and QoS level, however
+ * many pods there are.
  */
 export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodDirectory[] {
   const podsIn = (above: string, hasLevels: boolean): PodDirectory[] =>
@@ -101,21 +101,21 @@ export function listPods(tree: CgroupTree, layout: CgroupLayout): PodCgroup[] {
   return Array.from(pods, ([uid, pod]) => ({ uid, ...pod }));
 }
 
-interface Place {
+interface LaidOutTree {
   readonly tree: CgroupTree;
   readonly layout: CgroupLayout;
 }
 
-function childrenOf(directory: string, { tree, layout }: Place): readonly string[] {
+function childrenOf(directory: string, { tree, layout }: LaidOutTree): readonly string[] {
   return tree.children(joinPath(layout.cpu, directory)) ?? [];
 }
 
 function containerCgroup(
   id: string,
-  { directory, ...place }: Place & { readonly directory: string },
+  { directory, ...tree }: LaidOutTree & { readonly directory: string },
 ): ContainerCgroup {
-  // crun under CRI-O makes a cgroup inside the scope and enforces the quota there.
-  const inner = directory.includes("/crio-") && childrenOf(directory, place).includes("container");
+  // crun under CRI-O creates a cgroup inside the scope and enforces the quota there.
+  const inner = directory.includes("/crio-") && childrenOf(directory, tree).includes("container");
   return { id, directory: inner ? `${directory}/container` : directory };
 }
 
@@ -124,11 +124,10 @@ function isQosLevel(name: string): boolean {
   return /(?:^|-)(?:burstable|besteffort|guaranteed)(?:\.slice)?$/.test(name);
 }
 
-/** The places beside each root, which for a nested node lie inside that node's cgroup. */
+/** `ORPHAN_PARENTS` beside each root, which for a nested node lie inside that node's cgroup. */
 function orphanParents({ roots }: CgroupLayout): Set<string> {
   const bases = roots.map((root) => {
-    const own = root.lastIndexOf("/");
-    const parent = own === -1 ? "" : root.slice(0, own);
+    const parent = root.slice(0, Math.max(0, root.lastIndexOf("/")));
     return parent.replace(/(?:^|\/)kubelet(?:\.slice)?$/, "");
   });
   return new Set(bases.flatMap((base) => ORPHAN_PARENTS.map((place) => joinPath(base, place))));

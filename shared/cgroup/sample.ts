@@ -21,14 +21,14 @@ export interface Interval extends Reading {
   readonly intervalMs: number;
 }
 
-/** Below this, ms, the counters' own grain dominates. */
+/** In a shorter interval, ms, the resolution of the counters would show. */
 export const SHORTEST_INTERVAL_MS = 10;
-/** Above this, ms, the rates no longer hold. */
+/** Rates over a longer interval, ms, say little about the present. */
 const LONGEST_INTERVAL_MS = 60_000;
 
 /**
- * How far the instant of a reading may be from the one it carries: all files of a node are read
- * under one time stamp, and a garbage collection or a busy CPU delays the later ones.
+ * How much later than its time stamp a file may have been read: all files of a node have one time stamp,
+ * and a garbage collection or a busy CPU delays the later reads.
  */
 const STAMP_SLACK_MS = 20;
 
@@ -65,19 +65,16 @@ export interface ContainerSample {
   readonly intervalMs: number;
   /** CPU time used / interval. */
   readonly usage: number;
-  /**
-   * CPU time that runnable threads were kept from running by a quota / interval, summed over
-   * threads, so 1000 means: one whole thread stood still. The same unit is "throttled ms per s".
-   */
+  /** Time for which a quota kept runnable threads from running / interval: 1000 is one whole thread. */
   readonly throttledMsPerS: number;
-  /** Enforcement periods in the interval, and those in which the quota ran out. */
+  /** Enforcement periods in the interval, and periods in which the quota ran out. */
   readonly periods: number;
   readonly throttledPeriods: number;
   /** Share of the interval in which some task waited for CPU (PSI); absent where not offered. */
   readonly pressure?: number;
   /** CPU request, as the cgroup's weight has it; absent when that is unreadable. */
   readonly request?: number;
-  /** Set when it began in this interval to use so much that its quota may run out. */
+  /** Set when its usage came near its quota in this interval. */
   readonly nearsQuota?: true;
   /** The container's quota now; absent when it has none. */
   readonly quota?: number;
@@ -94,14 +91,14 @@ export interface NodeCPU {
   /** The CPUs that containers share: all, less those that a static CPU manager gave away. */
   readonly shared: number;
   /**
-   * That of the shared ones that no process uses, or only pods that give way to requests: a fading mean
-   * with a time constant of 1 s.
+   * Shared CPU that no process uses, or only pods that give way to requests: a fading mean with a time
+   * constant of 1 s.
    */
   readonly idle: number;
-  /** The same with a time constant of 0.4 s. */
+  /** As `idle`, with a time constant of 0.4 s. */
   readonly idle400ms: number;
-  /** Used by others than the market's containers that do not give way: P95 over 5 minutes. */
-  readonly others: number;
+  /** Usage by processes outside of the market that do not give way: P95 over 5 minutes. */
+  readonly unmanagedUsage: number;
 }
 
 /** A sample of a whole node. */
@@ -114,12 +111,12 @@ export interface NodeSample {
   readonly node?: NodeCPU;
 }
 
-/** A container that uses more of its quota than this may run into it before the next sample. */
+/** A container that uses a larger share of its quota may be throttled before the next sample. */
 const BUSY_SHARE = 0.8;
 
 /**
- * True for a container that is close to its quota, or that seems to be on its way there: of a burst
- * that begins late in an interval the usage in it shows little. One without a quota never is.
+ * True for a container that is close to its quota, or just came near it: a burst that begins late in an
+ * interval shows little in its usage. False without a quota.
  */
 export function isBusy({ usage, nearsQuota, quota = Infinity }: ContainerSample): boolean {
   return nearsQuota === true || usage > BUSY_SHARE * quota;

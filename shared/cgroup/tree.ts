@@ -14,6 +14,6 @@ export interface CgroupTree {
   children(directory: string): readonly string[] | undefined;
   /** The text of a file now, or undefined when it is not there (any more). May keep it open. */
   read(file: string): string | undefined;
-  /** Closes whatever is held open below a directory; the empty string closes everything. */
+  /** Closes all open files below a directory; the empty string closes everything. */
   release(directory: string): void;
 }

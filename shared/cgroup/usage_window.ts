@@ -3,8 +3,7 @@
  *
  * The window is cut into steps; a step's value is the mean usage in it, taken from the cumulative
  * counter, so nothing between two readings is missed. The percentile is exact over those means: 300
- * of them for 5 minutes in steps of 1 s, 1.2 kB a cgroup. Bursts shorter than a step are averaged,
- * which is what a neighbour on the same node feels of them over that second.
+ * of them for 5 minutes in steps of 1 s, in 1.2 kB for each cgroup. Bursts shorter than a step are averaged.
  *
  * @module
  */
@@ -18,7 +17,7 @@ export interface UsageWindow {
 }
 
 const STEP_MS = 1000;
-/** Steps that are kept: five minutes. */
+/** Five minutes. */
 const STEPS = 300;
 /** Share of the steps that the percentile does not exceed. */
 const RANK = 0.95;
@@ -26,8 +25,8 @@ const RANK = 0.95;
 /** A window with nothing in it. */
 export function createUsageWindow(): UsageWindow {
   const means = new Float32Array(STEPS);
-  // The same values in order, so that a rank is one look-up: sorting 300 of them once a second for
-  // each cgroup of a full node took a tenth of the agent's time.
+  // The same values in order: sorting 300 of them once a second for each cgroup of a full node took a tenth
+  // of the agent's time.
   const sorted = new Float32Array(STEPS);
   let filled = 0;
   let next = 0;

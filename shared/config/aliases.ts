@@ -23,11 +23,11 @@ export interface SettingNames {
 /** Sections that flags begin with, as their keys say little by themselves. */
 const NAMED_SECTIONS: readonly string[] = ["log", "webhook", "dashboard"];
 
-/** Variables begin with it; those of placement have Spotalis' names. */
+/** Prefixes of variables by section; those of placement are Spotalis'. */
 const PREFIXES: Readonly<Record<string, string>> = { placement: "SPOTALIS_" };
 const USUAL_PREFIX = "MBCAS_";
 
-/** Variables that begin like this are this product's: an unknown one is a misspelt one. */
+/** Prefixes of this product's variables: an unknown variable with one of them is misspelt. */
 export const VARIABLE_PREFIXES: readonly string[] = [USUAL_PREFIX, ...Object.values(PREFIXES)];
 
 /**
@@ -94,17 +94,17 @@ export type SetOnlyBy = "file" | "flag";
  * `market.enabled` has `--market`.
  */
 export function namesOf(key: string, onlyBy?: SetOnlyBy): SettingNames {
-  const { aliases = [], aliasNote, ...own } = DEVIATIONS[key] ?? {};
+  const { aliases = [], aliasNote, ...deviation } = DEVIATIONS[key] ?? {};
   const [section = "", ...rest] = key.split(".");
   const isShort = rest.length > 0 && rest[0] !== "enabled" && !NAMED_SECTIONS.includes(section);
   const path = rest[0] === "enabled" ? [section] : isShort ? rest : [section, ...rest];
   const parts = path.flatMap((name) => name.split(/(?<=[a-z])(?=[A-Z])/));
-  const flag = own.flag ?? `--${parts.join("-").toLowerCase()}`;
+  const flag = deviation.flag ?? `--${parts.join("-").toLowerCase()}`;
   const variable = flag.slice(2).replaceAll("-", "_").toUpperCase();
   return {
     flag: onlyBy === "file" ? undefined : flag,
     env: onlyBy === undefined
-      ? own.env ?? `${PREFIXES[section] ?? USUAL_PREFIX}${variable}`
+      ? deviation.env ?? `${PREFIXES[section] ?? USUAL_PREFIX}${variable}`
       : undefined,
     aliases,
     aliasNote,
@@ -124,8 +124,8 @@ export const OPTIPOD_KEYS: readonly string[] = [
 ];
 
 /**
- * The variables, with the name that each has here; empty: none. A program that may not list its
- * environment looks for them by name: silently ignored, one of them would have meant to change nothing.
+ * Spotalis' variables by name, with the variable of this product that replaces each; empty: none does. A
+ * program that may not list its environment looks for them by name, to report them.
  */
 export const SPOTALIS_VARIABLES: ReadonlyMap<string, string> = new Map([
   ["SPOTALIS_OPERATOR_NAMESPACE", ""],

@@ -10,7 +10,6 @@ import { flagsOf, settingsOf, type SettingsSchema } from "./setting.ts";
 
 /** A program as its `--help` presents it. */
 export interface SettingsProgram<S extends SettingsSchema> {
-  /** How it is called. */
   readonly name: string;
   /** Its purpose, in one sentence. */
   readonly description: string;

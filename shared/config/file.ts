@@ -11,7 +11,7 @@ import { OPTIPOD_KEYS } from "./aliases.ts";
 
 /** A settings file as it was read. */
 export interface SettingsFile {
-  /** For messages. */
+  /** Named in faults. */
   readonly path: string;
   readonly text: string;
   /** Settings beside it, where it is one of several keys of a ConfigMap. */
@@ -43,7 +43,11 @@ export function fileValues(
   const keys = new Map(settings.flatMap((one) => fileKeysOf(one).map((key) => [key, one])));
   const sections = new Set([...keys.keys()].map((key) => sectionOf(key) ?? key));
   const found: FoundValues = {
-    ...{ path, keys, sections, otherSections, texts: new Map() },
+    path,
+    keys,
+    sections,
+    otherSections,
+    texts: new Map(),
     shorthands: new Map(
       settings.flatMap(({ shorthand, key }) => shorthand ? [[sectionOf(key), key]] : []),
     ),
@@ -67,13 +71,7 @@ interface FoundValues {
   readonly faults: string[];
 }
 
-/** A value at its place in the file. */
-interface PlacedValue {
-  readonly key: string;
-  readonly value: unknown;
-}
-
-/** The settings of the file or a section, and of maps in it that are no values themselves. */
+/** Takes the settings of the file or a section, and of the maps in it that hold further settings. */
 function takeAll(
   found: FoundValues,
   values: Readonly<Record<string, unknown>>,
@@ -87,9 +85,9 @@ function takeAll(
     const shorthand = shorthands.get(key);
     if (value === null && (hasMore || place === undefined && keys.has(key))) continue;
     if (hasMore && isMembers(value)) takeAll(found, value, { place: key, isOther: ignored });
-    else if (keys.has(key)) take(found, { key, value });
+    else if (keys.has(key)) takeValue(found, key, value);
     else if (ignored) continue;
-    else if (shorthand !== undefined) take(found, { key: shorthand, value });
+    else if (shorthand !== undefined) takeValue(found, shorthand, value);
     else if (hasMore) {
       faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`);
     } else {
@@ -99,17 +97,17 @@ function takeAll(
   }
 }
 
-function take(found: FoundValues, { key, value }: PlacedValue): void {
+function takeValue(found: FoundValues, key: string, value: unknown): void {
   const { path, keys, texts, faults } = found;
   const form = keys.get(key)?.form;
-  if (form === "map of texts") return takeMap(found, { key, value: value ?? {} });
+  if (form === "map of texts") return takeMap(found, key, value ?? {});
   const text = scalarText(value) ?? (form === "tree" ? JSON.stringify(value ?? "") : undefined);
   if (text === undefined) {
     faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected one value or a list`);
   } else texts.set(key, text);
 }
 
-function takeMap({ path, texts, faults }: FoundValues, { key, value }: PlacedValue): void {
+function takeMap({ path, texts, faults }: FoundValues, key: string, value: unknown): void {
   if (!isMembers(value)) {
     faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of names to texts`);
     return;
@@ -122,8 +120,8 @@ function takeMap({ path, texts, faults }: FoundValues, { key, value }: PlacedVal
 }
 
 /**
- * The content of a settings file, and why it is not YAML. Readable sections of a text with faults are
- * in it all the same: a market that is off must not depend on the rest.
+ * The content of a settings file, and why it is not YAML. A text with faults still gives its readable
+ * sections, so that `market: off` has an effect in it.
  */
 export function readableYAML(
   text: string,
@@ -194,8 +192,9 @@ export interface SettingsKeys {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Which key has the file, and its and the other keys' names in messages. */
+/** Where a ConfigMap has the settings file, and how messages name the file and the keys beside it. */
 export interface SettingsPlace {
+  /** The key of the file. */
   readonly name: string;
   readonly path: string;
   /** See {@linkcode SettingsKeys}. */
@@ -217,21 +216,21 @@ export function settingsAmong(
 }
 
 /**
- * Reads the keys. One that is no setting in no section of the file is a fault, unless it is OptiPod's
- * and so another program's. Spaces and line ends around a value don't count, and an empty one is none.
+ * Reads the keys beside a settings file. Valid are the keys of settings without a section, and OptiPod's,
+ * of which the other program reads some. Values are trimmed; an empty one counts as absent.
  */
 export function keyValues(
   { beside, place, texts }: SettingsKeys,
   settings: readonly Setting[],
 ): FileValues {
-  const own = settings.filter(({ form }) => form !== "tree").flatMap(fileKeysOf)
+  const settingKeys = settings.filter(({ form }) => form !== "tree").flatMap(fileKeysOf)
     .filter((key) => sectionOf(key) === undefined);
-  const valid = [...new Set([beside, ...own, ...OPTIPOD_KEYS])];
+  const valid = [...new Set([beside, ...settingKeys, ...OPTIPOD_KEYS])];
   const values = new Map<string, string>();
   const faults: string[] = [];
   for (const [key, text] of texts) {
     const value = text.trim();
-    if (own.includes(key)) {
+    if (settingKeys.includes(key)) {
       if (value !== "") values.set(key, value);
     } else if (!valid.includes(key)) {
       const nearest = nearestName(key, valid);

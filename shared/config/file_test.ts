@@ -42,7 +42,7 @@ function settings(kinds: Readonly<Record<string, Kind<unknown>>>): readonly Sett
   );
 }
 
-const FACTOR = settings({ "market.factor": numberKind({ most: 9 }) });
+const FACTOR = settings({ "market.factor": numberKind({ max: 9 }) });
 const SETTINGS = [settingOf(MARKET_SETTING), ...FACTOR];
 
 function texts(text: string): Record<string, string> {
@@ -96,7 +96,7 @@ const NESTED = settings({
   "place.election": switchKind,
   "place.election.name": textKind("a name"),
   "place.tree": tree,
-  "place.texts": namedTableKind({ expects: "", of: "", read: (value) => ({ value }) }),
+  "place.texts": namedTableKind({ expects: "", noun: "", read: (value) => ({ value }) }),
   "placement.nodeClassifier": tree,
 });
 
@@ -187,8 +187,8 @@ const matchExpressions = [{ key: "tier", operator: "In", values: ["a", "b"] }];
 
 pure("each kind reads its values", () => {
   const rows: readonly (readonly [Kind<unknown>, Readonly<Record<string, unknown>>])[] = [
-    [numberKind({ least: 1, most: 10, whole: true }), { "1": 1, "10": 10 }],
-    [numberKind({ most: 1 }), { ".5": 0.5, "1.": 1 }],
+    [numberKind({ min: 1, max: 10, whole: true }), { "1": 1, "10": 10 }],
+    [numberKind({ max: 1 }), { ".5": 0.5, "1.": 1 }],
     [cpuKind, { "500m": 500, "2": 2000 }],
     [switchKind, { on: true, true: true, off: false, false: false }],
     [choiceKind(["OptIn", "OptOut"]), { OptIn: "OptIn" }],
@@ -242,15 +242,15 @@ pure("each kind refuses all else", () => {
     ...['cluster="a\nb"', 'namespace="shop"', 'cluster="prod",pod=~".*"', '__name__="up"', "prod"],
   ];
   const rows: readonly (readonly [Kind<unknown>, readonly string[]])[] = [
-    [numberKind({ least: 1, most: 10, whole: true }), ["0", "11", "1.5", "1e0", "0x2", ""]],
+    [numberKind({ min: 1, max: 10, whole: true }), ["0", "11", "1.5", "1e0", "0x2", ""]],
     [cpuKind, ["", "-1", "much", "1E"]],
-    [durationKind({ leastMs: 10, mostMs: 60_000 }), [
+    [durationKind({ minMs: 10, maxMs: 60_000 }), [
       ...["", "5", "9ms", "61s", "1d", "-1s", "1s ", "Infinity", "1m1s", "99999999999h"],
     ]],
     [switchKind, ["yes", "toString", "ON"]],
     [choiceKind(["OptIn", "OptOut"]), ["optin", ""]],
     [textKind("a name"), [""]],
-    [optionalKind(numberKind({ most: 1 })), ["2"]],
+    [optionalKind(numberKind({ max: 1 })), ["2"]],
     [termsKind("names", /^[a-z]+$/), ["a,B"]],
     [listenKind, ["0", "08080", "65536", "https", ":", ":65536", "a b:1", "::1:8080"]],
     [addressKind, ["", "256.0.0.1", "10.0.0", "node-1", "[::1]", "::g", "10.0.0.1:80"]],
@@ -319,11 +319,11 @@ forAll(
   "durationKind() reads back what formatDuration() writes",
   [fc.nat(1e9)],
   (ms) => {
-    assert.equal(valueOf(durationKind({ leastMs: 0, mostMs: 1e9 }), formatDuration(ms)), ms);
+    assert.equal(valueOf(durationKind({ minMs: 0, maxMs: 1e9 }), formatDuration(ms)), ms);
     const texts = [0, 90_000, 120_000, 3_600_000, 1500].map(formatDuration);
     assert.deepEqual(texts, ["0s", "90s", "2m", "1h", "1500ms"]);
     const fractions = ["4.1s", "0.07m", "1.5h"].map((text) =>
-      valueOf(durationKind({ leastMs: 0, mostMs: 1e9 }), text)
+      valueOf(durationKind({ minMs: 0, maxMs: 1e9 }), text)
     );
     assert.deepEqual(fractions, [4100, 4200, 5_400_000]);
   },

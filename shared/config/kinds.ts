@@ -14,10 +14,8 @@ import { countableCPU } from "../quantity.ts";
  */
 export type Kind<T> = z.ZodType<T, string>;
 
-/** How the value is written in the file; the text of a map or tree is its JSON. */
+/** How the file has a value. Values of the other two forms than `scalar` are read from their JSON. */
 export type FileForm = "scalar" | "map of texts" | "tree";
-
-const SCALAR: FileForm = "scalar";
 
 /** The parts of a kind that users see. */
 export interface KindMeta {
@@ -39,14 +37,16 @@ export class Refusal {
 }
 
 /**
- * A kind of values that `read` returns, of scalars where `meta` is only what they look like. Undefined
- * and a {@linkcode Refusal} refuse the text; a refusal hides it, as it may hold a secret.
+ * A kind of the values that `read` returns. A string as `meta` is `expects` of a scalar. `read` refuses
+ * a text by undefined, or by a {@linkcode Refusal}, whose message hides the text: it may be a secret.
  */
 export function kindOf<T>(
   meta: string | KindMeta,
   read: (text: string) => T | Refusal | undefined,
 ): Kind<T> {
-  const { expects, form } = typeof meta === "string" ? { expects: meta, form: SCALAR } : meta;
+  const { expects, form }: KindMeta = typeof meta === "string"
+    ? { expects: meta, form: "scalar" }
+    : meta;
   return z.string().transform((text, context): T => {
     const value = read(text);
     const state = text === "" ? "is not set" : `is ${JSON.stringify(text)}`;
@@ -62,7 +62,7 @@ const EXPLAINED = ": ";
 
 /** The parts of the kind that users see. */
 export function kindMeta(kind: Kind<unknown>): KindMeta {
-  return KINDS.get(kind) ?? { expects: "a text", form: SCALAR };
+  return KINDS.get(kind) ?? { expects: "a text", form: "scalar" };
 }
 
 /** The value of a text; undefined when the kind refuses it. */
@@ -70,47 +70,33 @@ export function valueOf<T>(kind: Kind<T>, text: string): T | undefined {
   return kind.safeParse(text).data;
 }
 
-/** The reason of a {@linkcode Refusal}; undefined for a value, and where there is no such reason. */
+/** The reason of the {@linkcode Refusal} of a text; undefined where there was none. */
 export function refusalOf(kind: Kind<unknown>, text: string): string | undefined {
-  const message = messageOf(kind, text);
+  const message = kind.safeParse(text).error?.issues[0]?.message;
   return message?.startsWith(EXPLAINED) ? message.slice(EXPLAINED.length) : undefined;
-}
-
-/** The message about a text that the kind refuses, see {@linkcode Kind}. */
-function messageOf(kind: Kind<unknown>, text: string): string | undefined {
-  return kind.safeParse(text).error?.issues[0]?.message;
 }
 
 /** Bounds of a number, both included. */
 export interface NumberBounds {
-  /**
-   * Least value.
-   *
-   * @default {0}
-   */
-  readonly least?: number;
-  /** Greatest value. */
-  readonly most: number;
-  /**
-   * True for whole numbers only.
-   *
-   * @default {false}
-   */
+  /** @default {0} */
+  readonly min?: number;
+  readonly max: number;
+  /** Whether only whole numbers are valid. @default {false} */
   readonly whole?: boolean;
 }
 
 /** Bounds of a duration, both included, ms. */
 export interface DurationBounds {
-  readonly leastMs: number;
-  readonly mostMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
 /** A decimal number within bounds. */
-export function numberKind({ least = 0, most, whole = false }: NumberBounds): Kind<number> {
+export function numberKind({ min = 0, max, whole = false }: NumberBounds): Kind<number> {
   const pattern = whole ? /^-?\d+$/ : /^-?(\d+(\.\d*)?|\.\d+)$/;
-  return kindOf(`a ${whole ? "whole " : ""}number from ${least} to ${most}`, (text) => {
+  return kindOf(`a ${whole ? "whole " : ""}number from ${min} to ${max}`, (text) => {
     const value = Number(text);
-    return pattern.test(text) && value >= least && value <= most ? value : undefined;
+    return pattern.test(text) && value >= min && value <= max ? value : undefined;
   });
 }
 
@@ -121,15 +107,15 @@ export const cpuKind: Kind<number> = kindOf(
 );
 
 /** A duration such as `250ms`, `1.5s`, `2m` or `1h`, in milliseconds. */
-export function durationKind({ leastMs, mostMs }: DurationBounds): Kind<number> {
-  const [least, most] = [formatDuration(leastMs), formatDuration(mostMs)];
-  return kindOf(`a duration from ${least} to ${most}, for instance 250ms or 2s`, (text) => {
+export function durationKind({ minMs, maxMs }: DurationBounds): Kind<number> {
+  const [min, max] = [formatDuration(minMs), formatDuration(maxMs)];
+  return kindOf(`a duration from ${min} to ${max}, for instance 250ms or 2s`, (text) => {
     const value = parseDuration(text);
-    return value !== undefined && value >= leastMs && value <= mostMs ? value : undefined;
+    return value !== undefined && value >= minMs && value <= maxMs ? value : undefined;
   });
 }
 
-/** One of these values. */
+/** One of `terms`. */
 export function choiceKind<const Choice extends string>(terms: readonly Choice[]): Kind<Choice> {
   const expects = terms.length === 1 ? `${terms[0]}` : `one of ${terms.join(", ")}`;
   return kindOf(expects, (text) => terms.find((term) => term === text));
@@ -153,7 +139,7 @@ export function alwaysOnKind(expects: string): Kind<boolean> {
   return kindOf(expects, (text) => SWITCH.get(text) === true ? true : undefined);
 }
 
-/** Any text but the empty one, where no pattern is given. */
+/** A text that matches the pattern; without one, any but the empty text. */
 export function textKind(expects: string, pattern = /^./s): Kind<string> {
   return kindOf(expects, (text) => pattern.test(text) ? text : undefined);
 }

@@ -103,8 +103,8 @@ function unknownVariables(
   const isOurs = (name: string): boolean =>
     VARIABLE_PREFIXES.some((prefix) => name.startsWith(prefix));
   return Object.keys(env).filter((name) => isOurs(name) && !known.has(name)).map((name) => {
-    const ours = SPOTALIS_VARIABLES.get(name);
-    const nearest = ours === undefined ? nearestName(name, known) : ours || undefined;
+    const replacement = SPOTALIS_VARIABLES.get(name);
+    const nearest = replacement === undefined ? nearestName(name, known) : replacement || undefined;
     const remedy = nearest === undefined ? "unset it" : `did you mean ${nearest}?`;
     return `env ${name} is not a setting; ${remedy}`;
   });
@@ -147,19 +147,19 @@ function givenTexts(
 ): GivenTexts {
   const exported = setting.env === undefined ? "" : env[setting.env] ?? "";
   const given: readonly Given[] = [
-    ...named(flagsOf(setting), { texts: flags, place: "flag ", origin: "flag" }),
+    ...textsUnder(flagsOf(setting), { texts: flags, place: "flag ", origin: "flag" }),
     // An empty variable counts as unset: manifests can't leave a variable out.
     ...(exported === ""
       ? []
       : [{ origin: "environment", text: exported, where: `env ${setting.env}` } as const]),
-    ...written.flatMap((one) => named(fileKeysOf(setting), { ...one, origin: "file" })),
+    ...written.flatMap((one) => textsUnder(fileKeysOf(setting), { ...one, origin: "file" })),
   ];
   const [first, ...others] = given;
   const last = defaultOf(setting);
   return first === undefined ? [last] : [first, ...others, last];
 }
 
-function named(
+function textsUnder(
   names: readonly string[],
   { texts, place, origin }: NamedTexts & Pick<Given, "origin">,
 ): readonly Given[] {
@@ -180,10 +180,10 @@ function faultsOf(
   [choice, ...others]: GivenTexts,
 ): readonly string[] {
   const { data } = schema.safeParse(choice.text);
-  const same = others.filter(({ origin, text }) =>
+  const conflicting = others.filter(({ origin, text }) =>
     origin === choice.origin && text !== choice.text
   );
-  return [choice, ...same].flatMap((given) => {
+  return [choice, ...conflicting].flatMap((given) => {
     const read = schema.safeParse(given.text);
     // The message of a kind continues the name of the source.
     if (!read.success) return [`${given.where}${read.error.issues[0]?.message}`];

@@ -17,7 +17,7 @@ const rules = (text: string) => ({ default: text, description: "" });
 
 const SCHEMA = z.object({
   burstFactor: setting("market.burstFactor", {
-    kind: numberKind({ least: 1, most: 100 }),
+    kind: numberKind({ min: 1, max: 100 }),
     ...rules("4"),
   }),
   enabled: MARKET_SETTING,
@@ -33,7 +33,7 @@ const SCHEMA = z.object({
 
 /** With the aliases `--metrics-addr` and `metrics.port`. */
 const ALIASED = z.object({
-  listen: setting("controller.listen", { kind: numberKind({ most: 100 }), ...rules("80") }),
+  listen: setting("controller.listen", { kind: numberKind({ max: 100 }), ...rules("80") }),
 });
 
 /** With the alias `dryRun`. */

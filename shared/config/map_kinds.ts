@@ -8,7 +8,7 @@ import { faultsOf, faultText, labelSelectorSchema } from "../api/fields.ts";
 import type { LabelSelector } from "../api/label_selector.ts";
 import { type Kind, kindOf, Refusal } from "./kinds.ts";
 
-/** Which names may be given. */
+/** The valid names of a table. */
 export interface TableNames {
   readonly pattern: RegExp;
   /** A clause. */
@@ -23,17 +23,17 @@ const USUAL: TableNames = {
 /** The names' values, and the texts for users. */
 export interface NamedTableOptions<T> {
   readonly expects: string;
-  /** The noun for a named value, with its article: `a query`. */
-  readonly of: string;
-  /** @default those of Kubernetes's objects, without dots */
+  /** A noun for the values, with its article: `a query`. */
+  readonly noun: string;
+  /** @default RFC 1123 labels, as names of namespaces */
   readonly names?: TableNames;
-  /** The value of a text, or the fault of it or its name, as the continuation of the name. */
+  /** Reads a text. A fault continues a sentence that begins with the name. */
   readonly read: (text: string, name: string) => { readonly value: T } | { readonly fault: string };
 }
 
 /** A map of names to texts; without any, the map is empty. A fault never shows a text. */
 export function namedTableKind<T>(
-  { expects, of, names = USUAL, read }: NamedTableOptions<T>,
+  { expects, noun, names = USUAL, read }: NamedTableOptions<T>,
 ): Kind<ReadonlyMap<string, T>> {
   return kindOf({ expects, form: "map of texts" }, (json): ReadonlyMap<string, T> | Refusal => {
     const table = new Map<string, T>();
@@ -41,7 +41,7 @@ export function namedTableKind<T>(
     const texts: Readonly<Record<string, string>> = json === "" ? {} : JSON.parse(json);
     for (const [name, text] of Object.entries(texts)) {
       if (!names.pattern.test(name)) {
-        faults.push(`${JSON.stringify(name)} is not the name of ${of}, ${names.expected}`);
+        faults.push(`${JSON.stringify(name)} is not the name of ${noun}, ${names.expected}`);
         continue;
       }
       const found = read(text, name);
@@ -52,12 +52,12 @@ export function namedTableKind<T>(
   });
 }
 
-/** The forms of a tree. */
+/** How a tree is read. */
 export interface TreeKindOptions<T> {
   readonly expects: string;
-  /** The schema of the value in the file, which may depend on it. */
+  /** The schema for a value; it may depend on the value. */
   readonly schema: (raw: unknown) => z.ZodType<T>;
-  /** The value of a text that is not JSON, for instance of one term; undefined: none. */
+  /** The value of a text that is not JSON, for instance of one term; undefined refuses the text. */
   readonly shortForm: (text: string) => unknown;
 }
 

@@ -52,9 +52,9 @@ const PROGRAM_SHAPE = {
 /** The settings of each program; null for no file, and for the pod's own token. */
 export const PROGRAM_SETTINGS: z.ZodObject<typeof PROGRAM_SHAPE> = z.object(PROGRAM_SHAPE);
 
-/** The agents act on it, and the controller checks its own settings against it. Ms. */
+/** The agents' heartbeat, ms. The controller checks its own settings against it. */
 export const HEARTBEAT_SETTING: SettingSchema<number> = setting("agent.heartbeat", {
-  kind: durationKind({ leastMs: 5000, mostMs: 120_000 }),
+  kind: durationKind({ minMs: 5000, maxMs: 120_000 }),
   default: "60s",
   description: "Mean time between two renewals of an agent's lease, which lasts for two; half of " +
     "controller.agentSilentAfter at most",
@@ -74,7 +74,7 @@ export const IDLE_CPU = ["free", "tight"] as const;
  */
 export type IdleCPU = typeof IDLE_CPU[number];
 
-/** The agents act on it, and the controller checks the file. */
+/** Agents act on this setting; the controller only checks it in the file. */
 export const IDLE_CPU_SETTING: SettingSchema<IdleCPU> = setting("market.idleCPU", {
   kind: choiceKind(IDLE_CPU),
   default: "free",

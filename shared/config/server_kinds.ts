@@ -57,7 +57,6 @@ export function readLoginFiles(text: string): LoginFiles | { readonly fault: str
     const equals = term.indexOf("=");
     const name = term.slice(0, Math.max(0, equals));
     if (!LOGIN_TERMS.some((one) => one === name)) {
-      // Such a term may be the secret itself.
       return { fault: `the login has a term that begins with none of ${LOGIN_TERMS.join("=, ")}=` };
     }
     if (found.has(name)) return { fault: `the login has ${name} twice` };
@@ -87,7 +86,7 @@ export function readLoginFiles(text: string): LoginFiles | { readonly fault: str
   };
 }
 
-/** Values by the headers' names. */
+/** Values by the names of the headers. */
 export type RequestHeaders = ReadonlyMap<string, string>;
 
 const HEADER_NAMES = {
@@ -117,7 +116,7 @@ const SECRET = /auth|cookie|token|secret|password|passwd|credential|key/;
 /** A map of names to values; without any, the map is empty. Faults never show a value. */
 export const requestHeadersKind: Kind<RequestHeaders> = namedTableKind({
   expects: "a map of names of HTTP headers to what they say, none of which is a secret",
-  of: "a header",
+  noun: "a header",
   names: HEADER_NAMES,
   read(value, name) {
     const header = name.toLowerCase();
@@ -135,9 +134,9 @@ export const requestHeadersKind: Kind<RequestHeaders> = namedTableKind({
   },
 });
 
-/** One of them, `cluster="prod"`. */
+/** One matcher, `cluster="prod"`. */
 const MATCHER = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*")\s*(,|$)/y;
-/** Each query has matchers of these already. */
+/** Labels that each query has matchers of already. */
 const RESERVED_LABELS = ["namespace", "pod", "container", "__name__"];
 
 /**

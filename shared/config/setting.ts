@@ -78,12 +78,12 @@ export function sectionOf(key: string): string | undefined {
   return dot < 0 ? undefined : key.slice(0, dot);
 }
 
-/** All flags of a setting, its own first. */
+/** All flags of a setting; aliases last. */
 export function flagsOf({ flag, aliases }: SettingNames): readonly string[] {
   return [...(flag === undefined ? [] : [flag]), ...aliases.filter(isFlag)];
 }
 
-/** All keys under which a setting may be in the file, its own first. */
+/** All keys under which a setting may be in the file; aliases last. */
 export function fileKeysOf({ key, aliases }: Setting): readonly string[] {
   return [
     ...(sectionOf(key) === undefined ? [] : [key]),

@@ -29,7 +29,7 @@ const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
 const SCHEMA = z.object({
   listen: setting("controller.listen", {
-    kind: numberKind({ most: 100 }),
+    kind: numberKind({ max: 100 }),
     default: "80",
     description: "",
   }),
@@ -153,8 +153,8 @@ pure("sentences of kinds of settings", () => {
   const login = (text: string) => refusalOf(loginFilesKind, text) ?? "";
   const header = (name: string, text: string) =>
     refusalOf(requestHeadersKind, JSON.stringify({ [name]: text })) ?? "";
-  const duration = durationKind({ leastMs: 10, mostMs: 60_000 });
-  const whole = numberKind({ least: 1, most: 10, whole: true });
+  const duration = durationKind({ minMs: 10, maxMs: 60_000 });
+  const whole = numberKind({ min: 1, max: 10, whole: true });
   return assertSentences([
     ["choice", () => expects(choiceKind(["a", "b"])), "one of a, b"],
     ["switch", () => expects(switchKind), "true, on, false or off"],

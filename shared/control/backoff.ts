@@ -13,20 +13,19 @@ import type { Random } from "../random.ts";
 export const LONGEST_BRIEF_MS = 5000;
 
 /**
- * Whether no connection to the server came about, which costs it nothing. One that broke after the
- * answer had begun, or over which none came in time, is no such case: another attempt may cost the
- * server as much again.
+ * Whether no connection to the server came about, which costs it nothing. False for a connection that
+ * broke during the answer, or an answer that took too long: another attempt may cost the server as much.
  */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ApiError && error.status === 0 && error.reason === "Unreachable";
 }
 
-/** Whether the server can't be reached, or asks for a wait itself, as one that starts does. */
+/** Whether the server can't be reached, or asks for a wait, as a starting server does. */
 function isBrief(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof ApiError && error.retryAfterMs !== undefined);
 }
 
-/** How to log a failure that is tried again after so long: an outage is logged a few times a key. */
+/** The level to log a failure at, so that an outage is logged a few times for each key. */
 export function retryLevel(error: unknown, waitMs: number): "warn" | "debug" {
   return isUnreachable(error) && waitMs >= LONGEST_BRIEF_MS ? "debug" : "warn";
 }
@@ -44,12 +43,12 @@ export interface BackoffOptions {
 /** Counts failures per key. */
 export interface Backoff {
   /**
-   * Counts one more failure of `key` and returns the wait before the next attempt, ms. It doubles
-   * from one to the next. After a failure that is brief it is 5 s at most, unless the server asks for
-   * more, and what is tried again so early does not make the waits after it longer.
+   * Counts one more failure of `key` and returns the wait before the next attempt, ms, which doubles each
+   * time. After a brief failure it is 5 s at most, unless the server asks for more; brief failures
+   * beyond that do not count.
    */
   next(key: string, error?: unknown): number;
-  /** Forgets the failures of `key`: it succeeded, or is gone. */
+  /** Forgets the failures of `key`, which succeeded or is gone. */
   reset(key: string): void;
 }
 
@@ -68,11 +67,11 @@ export function createBackoff(
   return {
     next(key, error) {
       const count = (failures.get(key) ?? 0) + 1;
-      const most = isBrief(error) ? Math.max(minMs, Math.min(maxMs, LONGEST_BRIEF_MS)) : maxMs;
-      if (Math.min(maxMs, doubled(count - 1)) <= most) failures.set(key, count);
+      const longestMs = isBrief(error) ? Math.max(minMs, Math.min(maxMs, LONGEST_BRIEF_MS)) : maxMs;
+      if (Math.min(maxMs, doubled(count - 1)) <= longestMs) failures.set(key, count);
       const waitMs = random === undefined
-        ? Math.min(most, doubled(count - 1))
-        : minMs + random.next() * (Math.min(most, doubled(count)) - minMs);
+        ? Math.min(longestMs, doubled(count - 1))
+        : minMs + random.next() * (Math.min(longestMs, doubled(count)) - minMs);
       return Math.max(waitMs, error instanceof ApiError ? error.retryAfterMs ?? 0 : 0);
     },
     reset(key) {

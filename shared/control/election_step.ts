@@ -12,33 +12,33 @@
  */
 import type { Lease } from "../api/lease.ts";
 
-/** The Lease as a candidate has seen it. Times are ms of its monotonic clock. */
+/** The Lease as a candidate has seen it. */
 export interface ElectionState {
   /** The record as last seen; undefined while there is none. */
   readonly lease: Lease | undefined;
-  /** When the record was first seen like this. */
+  /** When this version of the record was first seen, by the candidate's monotonic clock, ms. */
   readonly seenMs: number;
 }
 
 /** The candidate, and the time. */
 export interface ElectionMoment {
-  /** The candidate's own name, unlike all others'. */
+  /** The candidate's unique name. */
   readonly identity: string;
   /** Monotonic clock, ms. */
   readonly nowMs: number;
   /** Wall clock, ms since the Unix epoch: only shown to people. */
   readonly wallMs: number;
-  /** How long a record counts that is not renewed, ms; whole seconds. */
+  /** How long a record is valid without a renewal, ms; whole seconds. */
   readonly leaseMs: number;
 }
 
 /** The next action. */
 export type ElectionAction =
   | { readonly do: "create" | "update"; readonly lease: Lease }
-  /** Another leads: read again, at the latest after `ms`, when its record runs out. */
+  /** Another candidate leads: read again after `ms` at the latest, when its record runs out. */
   | { readonly do: "wait"; readonly ms: number };
 
-/** The state after a reading of the record. A record that stands still keeps its time. */
+/** The state after a reading of the record; `seenMs` stays for an unchanged record. */
 export function observe(
   { lease: old, seenMs }: ElectionState,
   { lease, nowMs }: { readonly lease: Lease | undefined; readonly nowMs: number },
@@ -48,7 +48,7 @@ export function observe(
   return { lease, seenMs: same ? seenMs : nowMs };
 }
 
-/** To take or renew the leadership, or to wait for the other's to run out. */
+/** Decides whether to take or renew the leadership, or to wait for another candidate's to run out. */
 export function electionStep(
   { lease, seenMs }: ElectionState,
   { identity, nowMs, wallMs, leaseMs }: ElectionMoment,

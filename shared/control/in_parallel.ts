@@ -4,17 +4,14 @@
  * @module
  */
 
-/** How many jobs. */
-export interface InParallelOptions {
-  /** Jobs that run at the same time. @default {8} */
-  readonly atOnce?: number;
-}
-
-/** The results in the order of the items. The first error ends it once running jobs have settled. */
+/**
+ * Runs `job` for each item, `concurrency` at the same time; resolves with the results in the order of the
+ * items, without undefined ones. Throws the first error, once running jobs have settled.
+ */
 export async function inParallel<T, R>(
   items: readonly T[],
   job: (item: T) => Promise<R>,
-  { atOnce = 8 }: InParallelOptions = {},
+  { concurrency = 8 }: { readonly concurrency?: number } = {},
 ): Promise<R[]> {
   const results = new Map<number, R>();
   let next = 0;
@@ -25,7 +22,7 @@ export async function inParallel<T, R>(
       if (item !== undefined) results.set(index, await job(item));
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker));
+  const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
   for (const end of ended) if (end.status === "rejected") throw end.reason;
   return items.flatMap((_, index) => {
     const result = results.get(index);

@@ -43,20 +43,20 @@ export interface InformerOptions<T extends ApiObject> {
   readonly log: Log;
   /** The kind, for the log. */
   readonly name: string;
-  /** Other ways to find objects, for instance by UID; undefined keeps an object out of it. */
+  /** Values under which `byIndex` finds an object, for instance its UID. @default none */
   readonly indexBy?: IndexBy<T>;
   /** Lists again this long after the last list, ms, whatever the watch sent. @default {Infinity} */
   readonly relistEveryMs?: number;
 }
 
-/** A subscriber. */
+/** Receives changes. */
 export type OnChange<T> = (...change: Change<T>) => void;
 
 /** A local copy of one kind. */
 export interface Informer<T extends ApiObject> {
   /** The object under `objectKey()`, as last seen. */
   get(key: string): T | undefined;
-  /** The objects with an index that has this value, or this one among others. */
+  /** The objects for which `indexBy` has this value. */
   byIndex(value: string): readonly T[];
   /** All objects as last seen, in no particular order. */
   all(): Iterable<T>;
@@ -68,8 +68,8 @@ export interface Informer<T extends ApiObject> {
   /** Resolves with true when the copy is in sync, with false when `signal` is aborted first. */
   whenSynced(signal: AbortSignal): Promise<boolean>;
   /**
-   * Calls `onChange` with each key that may have changed, until the returned function is called. `before`
-   * is the object that the copy had under it; undefined: none.
+   * Calls `onChange` with the key of each object that may have changed, and with the object before, until
+   * the returned function is called.
    */
   subscribe(onChange: OnChange<T>): () => void;
   /** Lists and watches until `signal` is aborted. Throws only what a subscriber throws. */
@@ -82,12 +82,12 @@ const LONGEST_WAIT_MS = 30_000;
 const SHORTEST_WATCH_MS = 1000;
 /** After a watch of this length, ms, a break is the first failure again, whatever the watch sent. */
 const HEALTHY_WATCH_MS = 10_000;
-/** Lists that stay older than the copy for this long, ms, count: a restored etcd goes back for good. */
+/** Lists that stay older than the copy for this long, ms, are used: etcd was restored from a backup. */
 const LONGEST_LAG_MS = 60_000;
-/** When to ask a server again that is behind, ms: what Kubernetes itself asks for in this case. */
+/** Wait before another list from a server that is behind, ms: Kubernetes' own Retry-After in this case. */
 const BEHIND_RETRY_MS = 1000;
 
-/** How a watch ended: to be resumed, to be followed by a list at once, or with an error. */
+/** How a watch ended, and the next step. */
 type WatchEnd = { readonly next: "resume" | "list" } | { readonly error: unknown };
 
 type Attempt<V> = { readonly value: V } | { readonly error: unknown };
@@ -110,7 +110,7 @@ interface InformerState<T extends ApiObject> {
   /** Called when the copy is in sync. */
   readonly waiting: Set<() => void>;
   synced: boolean;
-  /** The newest version that list or watch have shown, where the watch goes on; empty: none yet. */
+  /** The newest resource version seen, from which the next watch starts; empty before the first list. */
   version: string;
   isListDue: boolean;
   listedAtMs: number;
@@ -125,9 +125,16 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
   const cache = createObjectCache<T>(options.indexBy);
   const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS, random: options.random });
   const state: InformerState<T> = {
-    ...{ options, cache, backoff },
-    ...{ subscribers: new Set(), waiting: new Set() },
-    ...{ synced: false, version: "", isListDue: true, listedAtMs: 0, behindSinceMs: undefined },
+    options,
+    cache,
+    backoff,
+    subscribers: new Set(),
+    waiting: new Set(),
+    synced: false,
+    version: "",
+    isListDue: true,
+    listedAtMs: 0,
+    behindSinceMs: undefined,
     failures: 0,
   };
   return {
@@ -205,9 +212,9 @@ async function list<T extends ApiObject>(
 }
 
 /**
- * The list, unless it is older than the copy: then throws what Kubernetes answers when it is asked for
- * a version that it has not reached. client-go names its newest version in the request for this, but a
- * list without one must be the newest of all, so only a server that breaks that rule is refused here.
+ * Returns the list, or throws if it is older than the copy: the error of Kubernetes for a version that it
+ * has not reached. A list without a version in the request must be the newest, so only a server that
+ * breaks this rule is refused; client-go names its newest version in the request instead.
  */
 function refuseOlder<T extends ApiObject>(
   state: InformerState<T>,

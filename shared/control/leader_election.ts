@@ -18,9 +18,9 @@ import { within } from "./time_limit.ts";
 export interface LeaseStore {
   /** The record; undefined when there is none. */
   read(): Promise<Lease | undefined>;
-  /** Creates it under the store's own name; 409 when it exists. */
+  /** Creates the record under the store's name; 409 when it exists. */
   create(lease: Lease): Promise<Lease>;
-  /** Replaces it; 409 when `resourceVersion` is not the stored one. */
+  /** Replaces the record; 409 when `resourceVersion` is not the stored one. */
   update(lease: Lease): Promise<Lease>;
 }
 
@@ -30,16 +30,13 @@ export interface LeaderElectionParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Unlike that of any other candidate, in this life and the next: a pod's name and a nonce. */
+  /** Unique among candidates and their restarts: a pod's name and a nonce. */
   readonly identity: string;
-  /**
-   * The work of a leader. It ends soon after its signal is aborted, and only then. Its error ends the
-   * run.
-   */
+  /** The work of a leader: ends soon after its signal is aborted, and only then. Its error ends the run. */
   readonly lead: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How long a record counts that is not renewed, ms: whole seconds. */
+/** How long a record is valid without a renewal, ms: whole seconds. */
 const LEASE_MS = 15_000;
 /** A leader that has not renewed for this long stops, ms: less than the lease. */
 const RENEW_DEADLINE_MS = 10_000;
@@ -53,8 +50,8 @@ export type ElectionEnd = "stopped" | "lost";
 const SPREAD = 0.2;
 
 /**
- * Takes part until `signal` is aborted; then the work ends and the Lease is released, so that
- * another takes over within {@linkcode RETRY_MS}. After a crash it takes at most 17 s.
+ * Takes part until `signal` is aborted; then the work ends and the Lease is released, so that another
+ * candidate takes over within {@linkcode RETRY_MS}. After a crash that takes at most 17 s.
  */
 export async function runLeaderElection(
   parts: LeaderElectionParts,
@@ -78,7 +75,7 @@ export async function runLeaderElection(
 
 interface LeadParts extends LeaderElectionParts {
   readonly candidate: Candidate;
-  /** Until the first renewal. */
+  /** Time until the first renewal. */
   readonly waitMs: number;
 }
 
@@ -115,10 +112,10 @@ async function leadWhileHeld(
 interface Candidate {
   /** Reads and writes once; returns when to try again, ms. */
   attempt(): Promise<number>;
-  /** How much longer this candidate leads unless it renews, ms; 0 or less when it does not lead. */
+  /** How much longer this candidate leads without a renewal, ms; 0 or less when it does not lead. */
   leftMs(): number;
   holder(): string;
-  /** Gives the Lease back if it is this candidate's. A failure is logged: it will run out. */
+  /** Releases the Lease if this candidate holds it. A failure is only logged: the Lease runs out. */
   release(): Promise<void>;
 }
 
@@ -126,11 +123,11 @@ function createCandidate(
   { store, clock, random, log, identity }: LeaderElectionParts,
 ): Candidate {
   let state: ElectionState = { lease: undefined, seenMs: clock.monotonic() };
-  /** True when `state` is the answer to the last write: no need to read before the next. */
+  /** True when `state` is the answer to the last write: the next write needs no read. */
   let fresh = false;
   let renewedMs = -Infinity;
 
-  function see(lease: Lease | undefined): void {
+  function updateState(lease: Lease | undefined): void {
     state = observe(state, { lease, nowMs: clock.monotonic() });
   }
 
@@ -141,23 +138,23 @@ function createCandidate(
   }
 
   /** Throws an `ApiError` with status 0 after `ms`. */
-  function answered<T>(work: () => Promise<T>, ms: number): Promise<T> {
-    const late = (): never => {
+  function withTimeout<T>(work: () => Promise<T>, ms: number): Promise<T> {
+    const onTimeout = (): never => {
       throw new ApiError(0, "Timeout", `no answer within ${ms} ms`);
     };
-    return within(work, { clock, ms, late });
+    return within(work, { clock, ms, onTimeout });
   }
 
   async function readAndWrite(): Promise<number> {
-    if (!fresh) see(await store.read());
+    if (!fresh) updateState(await store.read());
     fresh = false;
     const sentMs = clock.monotonic();
     const moment = { identity, nowMs: sentMs, wallMs: clock.wall(), leaseMs: LEASE_MS };
     const action = electionStep(state, moment);
     if (action.do === "wait") return action.ms;
-    see(await store[action.do](action.lease));
+    updateState(await store[action.do](action.lease));
     fresh = isHolder();
-    // An answer that comes late, after that of a later attempt, takes nothing back.
+    // The answer to an earlier attempt may come after that of a later one.
     renewedMs = Math.max(renewedMs, sentMs);
     return Infinity;
   }
@@ -170,7 +167,7 @@ function createCandidate(
       const half = RENEW_DEADLINE_MS / 2;
       const limitMs = leftMs() > 0 ? Math.min(half, leftMs()) : half;
       try {
-        return Math.min(retryWait, await answered(readAndWrite, limitMs));
+        return Math.min(retryWait, await withTimeout(readAndWrite, limitMs));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         fresh = false;
@@ -184,7 +181,7 @@ function createCandidate(
       if (!isHolder() || state.lease === undefined) return;
       const lease = { ...state.lease, holder: "", renewTimeMs: clock.wall() };
       try {
-        see(await answered(() => store.update(lease), RETRY_MS));
+        updateState(await withTimeout(() => store.update(lease), RETRY_MS));
         log.info("Released the leadership", { identity });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

@@ -1,5 +1,5 @@
 /**
- * Objects by key, and optionally by other values. Plain bookkeeping for the informer.
+ * Objects by key, and optionally by other values: the copy of an informer.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export type Change<T> = readonly [key: string, before: T | undefined];
 /** Objects by key. */
 export interface ObjectCache<T extends ApiObject> {
   get(key: string): T | undefined;
-  /** The objects for which `indexBy` gave this value, or this one among others. */
+  /** The objects for which `indexBy` has this value. */
   byIndex(value: string): readonly T[];
   all(): Iterable<T>;
   /** Stores the object. */

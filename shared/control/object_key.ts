@@ -21,9 +21,9 @@ const DECIMAL = /^[1-9]\d*$/;
 
 /**
  * True when `version` is `than` or newer, of two resource versions of the same kind of object;
- * undefined when they can't be compared. Versions are decimal numbers of any length, promised since
- * Kubernetes 1.35 (KEP-5504, "Comparable Resource Version") and so in every release before it;
- * other servers may use what text they like, which then only compares for equality.
+ * undefined when they can't be compared. Kubernetes' versions are decimal numbers of any length, as
+ * KEP-5504 ("Comparable Resource Version") guarantees since 1.35; those of other servers may be any text,
+ * of which only equality is known.
  */
 export function isAtLeast(version: string, than: string): boolean | undefined {
   if (version === than) return true;

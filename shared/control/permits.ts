@@ -1,22 +1,22 @@
 /**
- * Jobs of many kinds that share one bound on how many run at the same time.
+ * A bound on the number of jobs that run at the same time, shared by jobs of many kinds.
  *
  * @module
  */
 
-/** The bound. */
+/** Permits to run a job. */
 export interface Permits {
-  /** Runs the job once fewer than the bound do; the longest waiting first. */
+  /** Runs the job once there is a permit; the longest waiting job first. */
   run<R>(job: () => Promise<R>): Promise<R>;
 }
 
-/** Makes free permits. `most` is read at each turn, so that it may change; below 1 it counts as 1. */
-export function createPermits(most: () => number): Permits {
+/** Creates permits. `limit` is read before each job, so that it may change; at least 1 job runs. */
+export function createPermits(limit: () => number): Permits {
   let running = 0;
   const waiting: (() => void)[] = [];
 
   function next(): void {
-    while (waiting.length > 0 && running < Math.max(1, most())) {
+    while (waiting.length > 0 && running < Math.max(1, limit())) {
       running++;
       waiting.shift()?.();
     }

@@ -21,7 +21,7 @@ export interface Checkpoint {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** ConfigMaps that a program has for itself. All methods throw an `ApiError`. */
+/** ConfigMaps that only this program writes. All methods throw an `ApiError`. */
 export interface CheckpointStore {
   /** Reads all of them. */
   list(signal: AbortSignal): Promise<readonly Checkpoint[]>;
@@ -34,25 +34,25 @@ export interface CheckpointStore {
 /** Parts and settings of a map. */
 export interface PersistedMapOptions<T> {
   readonly store: CheckpointStore;
-  /** Names of the shards begin with this, and end with a number. */
+  /** Names of the shards are this and a number. */
   readonly prefix: string;
   /** Content of the map, for logs: `usage history`. */
   readonly holds: string;
-  /** The JSON that is written of a value. */
+  /** Returns the value as JSON. */
   readonly encode: (value: T) => unknown;
-  /** Reads it again. Throws a `SyntaxError` for what it cannot read. */
+  /** Inverts `encode`. Throws a `SyntaxError` for anything else. */
   readonly decode: (stored: unknown) => T;
   readonly clock: Clock;
   readonly log: Log;
-  /** Bytes of a shard. @default {900_000} */
-  readonly mostBytes?: number;
+  /** Most bytes of a shard. @default {900_000} */
+  readonly maxBytes?: number;
 }
 
 /** How {@linkcode PersistedMap.load} treats failures. */
 export interface LoadOptions {
   /** Called with each failure before the next attempt. */
   readonly failed?: (message: string) => void;
-  /** Whether to begin empty where the server forbids to read, rather than to try again. @default {false} */
+  /** Whether to begin empty after a 403, rather than to try again. @default {false} */
   readonly emptyIfForbidden?: boolean;
 }
 
@@ -60,22 +60,22 @@ export interface LoadOptions {
 export interface PersistedMap<T> {
   get(key: string): T | undefined;
   entries(): Iterable<[string, T]>;
-  /** Also marks a value as changed that was changed in place. */
+  /** Sets a value; needed for a value that was changed in place, too, to save it. */
   set(key: string, value: T): void;
   delete(key: string): void;
   /**
-   * Replaces all entries by those in the ConfigMaps, and tries again until they can be read. Entries and
-   * shards that are damaged are logged and left out. False: `signal` was aborted first.
+   * Replaces all entries by those in the ConfigMaps; retries until these can be read. Damaged entries and
+   * shards are logged and left out. Resolves with false if `signal` is aborted first.
    */
   load(signal: AbortSignal, options?: LoadOptions): Promise<boolean>;
   /**
-   * Resolves when all changes so far are written; one write follows the other. After a failure the next
-   * save goes on. Throws its failure.
+   * Resolves when all changes so far are written, one shard after the other. Throws the error of a write;
+   * the next save writes what is left.
    */
   save(signal: AbortSignal): Promise<void>;
   /** Saves; of failures in a row the first one is logged. */
   saveOrLog(signal: AbortSignal): Promise<void>;
-  /** Saves now and then, and logs failures as `saveOrLog` does, until `signal` is aborted. */
+  /** Calls `saveOrLog` every {@linkcode SAVE_MS} until `signal` is aborted. */
   saveRegularly(signal: AbortSignal): Promise<void>;
   /** Saves for the last time, within {@linkcode END_MS}. */
   saveAtEnd(): Promise<void>;
@@ -85,31 +85,31 @@ export interface PersistedMap<T> {
  * A ConfigMap's values hold 2^20 bytes together (MaxSecretSize in k8s.io/kubernetes/pkg/apis/core, which
  * its validation uses).
  */
-const MOST_BYTES = 900_000;
-const MOST_SHARDS = 1024;
+const MAX_BYTES = 900_000;
+const MAX_SHARDS = 1024;
 /** The ConfigMap's key. */
 const ENTRIES = "entries";
-/** Between two attempts to read, ms at most. */
+/** Longest wait between two attempts to read, ms. */
 const LONGEST_WAIT_MS = 60_000;
 /** Between two regular saves, ms. */
 const SAVE_MS = 180_000;
-/** For the last save, ms. */
+/** Time for the last save, ms. */
 const END_MS = 5000;
-/** Characters that are compressed in one go, about 5 ms. */
-const AT_ONCE = 200_000;
-/** Ends a gzip text and holds CRC-32 and length of what was compressed. */
+/** Characters that are compressed between two pauses, about 5 ms. */
+const CHUNK = 200_000;
+/** Last characters of a gzip text in base64, with CRC-32 and length of the content. */
 const TRAILER = 16;
-/** In place of a trailer. */
+/** Stands for the trailer of a shard whose stored text is not known: the next save writes the shard. */
 const UNKNOWN = "unknown";
 
-/** The entries, and what is known of the shards, by number. */
+/** The entries, and the state of the shards by number. */
 interface MapState<T> {
   readonly options: PersistedMapOptions<T>;
   readonly values: Map<string, T>;
-  /** Trailers of shards as they stand in their ConfigMaps. */
+  /** Trailers of the texts in the ConfigMaps: they show whether a text differs. */
   readonly stored: Map<number, string>;
   readonly changed: Set<number>;
-  /** How many there are: a power of two. */
+  /** Number of shards: a power of two. */
   shards: number;
 }
 
@@ -183,8 +183,8 @@ export function createPersistedMap<T>(options: PersistedMapOptions<T>): Persiste
       }
     },
     saveAtEnd() {
-      const late = () => log.warn("Shutdown timed out before state was persisted", { holds });
-      return within(saveOrLog, { clock, ms: END_MS, late });
+      const onTimeout = () => log.warn("Shutdown timed out before state was persisted", { holds });
+      return within(saveOrLog, { clock, ms: END_MS, onTimeout });
     },
   };
 }
@@ -210,15 +210,14 @@ async function readShards<T>(
       for (const [key, value] of entries) takeEntry(state, key, { value, index, name });
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      log.warn("Cannot read persisted shard: it counts as empty", {
-        ...{ holds, name, error: error.message },
-      });
+      const fields = { holds, name, error: error.message };
+      log.warn("Cannot read persisted shard: it counts as empty", fields);
       changed.add(index);
     }
   }
 }
 
-/** Keeps a stored entry. In another shard than its own it is left from a crash while shards doubled. */
+/** Takes a stored entry. One in another shard than its key's is left from a crash while shards doubled. */
 function takeEntry<T>(
   state: MapState<T>,
   key: string,
@@ -229,20 +228,19 @@ function takeEntry<T>(
   },
 ): void {
   const { options: { decode, holds, log }, values, changed } = state;
-  const own = shardOf(state, key);
-  if (own !== index) {
+  const shard = shardOf(state, key);
+  if (shard !== index) {
     changed.add(index);
     if (values.has(key)) return;
-    changed.add(own);
+    changed.add(shard);
   }
   try {
     values.set(key, decode(value));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     changed.add(index);
-    log.warn("Cannot read persisted entry: it is left out", {
-      ...{ holds, name, key, error: error.message },
-    });
+    const fields = { holds, name, key, error: error.message };
+    log.warn("Cannot read persisted entry: it is left out", fields);
   }
 }
 
@@ -253,21 +251,21 @@ async function writeChanged<T>(state: MapState<T>, signal: AbortSignal): Promise
     const text = await textOf(state, index);
     if (text === undefined) {
       state.shards *= 2;
-      for (let each = 0; each < state.shards; each++) changed.add(each);
+      for (let shard = 0; shard < state.shards; shard++) changed.add(shard);
       return await writeChanged(state, signal);
     }
     const trailer = text.slice(-TRAILER);
     if (trailer === (stored.get(index) ?? "")) continue;
     try {
       signal.throwIfAborted();
-      // Until there is an answer either may stand there.
+      // Until the server answers, the ConfigMap may have either text.
       stored.set(index, UNKNOWN);
       const name = `${prefix}${index}`;
       if (text === "") await store.remove(name, signal);
       else await store.apply({ name, data: { [ENTRIES]: text } }, signal);
       stored.set(index, trailer);
     } catch (error) {
-      // Shards below keep what moves to this one until it is written.
+      // Throws before lower shards are written: they keep the entries that move to this one.
       changed.add(index);
       throw error;
     }
@@ -276,13 +274,13 @@ async function writeChanged<T>(state: MapState<T>, signal: AbortSignal): Promise
 
 /** The shard's text; empty where it has no entries, undefined where it is too large. */
 async function textOf<T>(state: MapState<T>, index: number): Promise<string | undefined> {
-  const { options: { encode, clock, mostBytes = MOST_BYTES }, values, shards } = state;
-  const own = [...values].filter(([key]) => shardOf(state, key) === index);
-  if (own.length === 0) return "";
-  const sorted = own.toSorted(([a], [b]) => a < b ? -1 : 1);
-  const text = await encodeEntries(sorted, { encode, pause: () => clock.sleep(0) });
-  const isDivisible = own.length > 1 && shards < MOST_SHARDS;
-  return isDivisible && text.length > mostBytes ? undefined : text;
+  const { options: { encode, clock, maxBytes = MAX_BYTES }, values, shards } = state;
+  const entries = [...values].filter(([key]) => shardOf(state, key) === index);
+  if (entries.length === 0) return "";
+  entries.sort(([a], [b]) => a < b ? -1 : 1);
+  const text = await encodeEntries(entries, { encode, pause: () => clock.sleep(0) });
+  const isDivisible = entries.length > 1 && shards < MAX_SHARDS;
+  return isDivisible && text.length > maxBytes ? undefined : text;
 }
 
 function shardOf({ shards }: Pick<MapState<unknown>, "shards">, key: string): number {
@@ -290,9 +288,8 @@ function shardOf({ shards }: Pick<MapState<unknown>, "shards">, key: string): nu
 }
 
 /**
- * The entries as one JSON object, compressed by gzip, in base64. `pause` is awaited now and then, so that
- * nothing else waits for long; what begins to be compressed is looked up when its turn comes, so values
- * may change in between.
+ * The entries as one JSON object, compressed by gzip, in base64. `pause` is awaited after each chunk, to let
+ * other work run, which may change later values.
  */
 export async function encodeEntries<T>(
   entries: Iterable<readonly [string, T]>,
@@ -302,14 +299,15 @@ export async function encodeEntries<T>(
   },
 ): Promise<string> {
   async function* parts(): AsyncGenerator<string> {
-    let [separator, waiting] = ["{", 0];
+    let separator = "{";
+    let characters = 0;
     for (const [key, value] of entries) {
       const json = `${separator}${JSON.stringify(key)}:${JSON.stringify(encode(value))}`;
       yield json;
       separator = ",";
-      waiting += json.length;
-      if (waiting < AT_ONCE) continue;
-      waiting = 0;
+      characters += json.length;
+      if (characters < CHUNK) continue;
+      characters = 0;
       await pause?.();
     }
     yield separator === "{" ? "{}" : "}";
@@ -319,7 +317,7 @@ export async function encodeEntries<T>(
   return (await compressed.bytes()).toBase64();
 }
 
-/** The entries of a text of {@linkcode encodeEntries}. Throws a `SyntaxError` for what is none. */
+/** Inverts {@linkcode encodeEntries}. Throws a `SyntaxError` for any other text. */
 export async function decodeEntries(text: string): Promise<readonly [string, unknown][]> {
   try {
     const compressed = new Blob([Uint8Array.fromBase64(text)]).stream();

@@ -15,7 +15,7 @@ const NEVER = new AbortController().signal;
 const DOWN = new ApiError(500, "InternalError", "later");
 
 /** ConfigMaps, and maps of processes that begin and end there. */
-function stage({ mostBytes = 900_000 } = {}) {
+function stage({ maxBytes = 900_000 } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const store = keptCheckpoints();
   const logged: string[] = [];
@@ -25,7 +25,7 @@ function stage({ mostBytes = 900_000 } = {}) {
   };
   const create = (): PersistedMap<number> =>
     createPersistedMap<number>({
-      ...{ store, clock, log, mostBytes, prefix: "kept-", holds: "numbers" },
+      ...{ store, clock, log, maxBytes, prefix: "kept-", holds: "numbers" },
       encode: (value) => ({ value }),
       decode(stored) {
         const { value } = stored as { value?: unknown };
@@ -71,7 +71,7 @@ pure("createPersistedMap() keeps entries across processes, writes changes", asyn
 });
 
 pure("createPersistedMap() spreads entries over shards that fit", async () => {
-  const { store, create, settle } = stage({ mostBytes: 3000 });
+  const { store, create, settle } = stage({ maxBytes: 3000 });
   const entries = manyEntries(1000);
   const first = create();
   for (const [key, value] of entries) first.set(key, value);
@@ -88,7 +88,7 @@ pure("createPersistedMap() spreads entries over shards that fit", async () => {
 });
 
 pure("createPersistedMap() loses no entry where the process ends while shards double", async () => {
-  const { store, create, settle } = stage({ mostBytes: 3000 });
+  const { store, create, settle } = stage({ maxBytes: 3000 });
   const first = create();
   const entries = manyEntries(60);
   for (const [key, value] of entries.slice(0, 50)) first.set(key, value);
@@ -96,7 +96,7 @@ pure("createPersistedMap() loses no entry where the process ends while shards do
   assert.deepEqual([...store.kept.keys()], ["kept-0"]);
   for (const [key, value] of manyEntries(200).slice(60)) first.set(key, value);
   for (let writes = 0;; writes++) {
-    const crashed = stage({ mostBytes: 3000 });
+    const crashed = stage({ maxBytes: 3000 });
     for (const [name, one] of store.kept) crashed.store.kept.set(name, one);
     const dying = crashed.create();
     await crashed.settle(dying.load(NEVER));

@@ -10,7 +10,7 @@
 export interface RateLimit {
   /** Tokens that come back per second. */
   readonly perSecond: number;
-  /** Tokens of a full bucket: how many may be taken at once. A whole number of at least 1. */
+  /** Tokens of a full bucket. A whole number of at least 1. */
   readonly burst: number;
 }
 

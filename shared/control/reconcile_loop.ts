@@ -1,6 +1,6 @@
 /**
- * The workers of a level-based reconciler: take a key, reconcile it from the whole state, and return when to
- * do that again. A failure is logged and tried again after a back-off of that key alone.
+ * The workers of a level-based reconciler: they take a key and reconcile it from the whole state. A failed
+ * key is retried after a back-off of its own.
  *
  * @module
  */
@@ -9,12 +9,13 @@ import type { Log } from "../log.ts";
 import { type Backoff, retryLevel } from "./backoff.ts";
 import type { WorkQueue } from "./work_queue.ts";
 
-/** When to reconcile the key again; absent: when something about it changes. */
+/** The result of a reconcile. */
 export interface ReconcileResult {
+  /** When to reconcile the key again, ms; absent: only after a change. */
   readonly requeueAfterMs?: number;
 }
 
-/** The result, but a reconcile in `ms` at the latest; a time that has passed already is now. */
+/** The result with a reconcile in `ms` at the latest; a negative time is now. */
 export function notLaterThan(
   { requeueAfterMs = Infinity }: ReconcileResult,
   ms: number,
@@ -25,7 +26,7 @@ export function notLaterThan(
 /** Parts and settings of the workers. */
 export interface ReconcileLoopOptions {
   readonly queue: WorkQueue;
-  /** Brings the state of `key` one step nearer to what is wanted. */
+  /** Brings the state of `key` a step nearer to the desired one. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly backoff: Backoff;
   readonly clock: Clock;
@@ -35,13 +36,13 @@ export interface ReconcileLoopOptions {
 }
 
 /**
- * The longest work in one turn of the event loop, ms. Timers, network and probes wait meanwhile: a
- * reconcile without I/O is continuations of promises only, and those all run before them.
+ * The longest work in one turn of the event loop, ms: timers, network and probes wait until all promises
+ * have settled, which are all that a reconcile without I/O consists of.
  */
 const LONGEST_TURN_MS = 10;
 
-/** A moment that rounding puts before itself must come: a reconcile at once would find the same again. */
-const LEAST_REQUEUE_MS = 1;
+/** Rounding may make a wait end too early: without a minimum the key would be reconciled in a busy loop. */
+const MIN_REQUEUE_MS = 1;
 
 /** Returns undefined while this turn of the event loop is young, and otherwise the promise of its end. */
 function createTurnWatch(clock: Clock, signal: AbortSignal): () => Promise<void> | undefined {
@@ -55,7 +56,7 @@ function createTurnWatch(clock: Clock, signal: AbortSignal): () => Promise<void>
   };
 }
 
-/** Works until `signal` is aborted; what is being worked on then is brought to its end. */
+/** Works until `signal` is aborted; reconciles in progress are finished. */
 export async function runReconcileLoop(
   options: ReconcileLoopOptions,
   signal: AbortSignal,
@@ -72,7 +73,7 @@ export async function runReconcileLoop(
         const { requeueAfterMs } = await reconcile(key, signal);
         backoff.reset(key);
         if (requeueAfterMs !== undefined) {
-          queue.add(key, Math.max(LEAST_REQUEUE_MS, requeueAfterMs));
+          queue.add(key, Math.max(MIN_REQUEUE_MS, requeueAfterMs));
         }
       } catch (error) {
         const waitMs = backoff.next(key, error);

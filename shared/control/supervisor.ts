@@ -1,12 +1,11 @@
 /**
- * The owner of background promises. A loop that is not awaited would fail silently, or leave
- * the program half alive; here the first failure stops all the others and surfaces.
+ * The owner of a program's loops: the first failure of one stops all others and is thrown.
  *
  * @module
  */
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import { aborted, within } from "./time_limit.ts";
+import { untilAborted, within } from "./time_limit.ts";
 
 /** Parts and settings of a supervisor. */
 export interface SupervisorOptions {
@@ -68,8 +67,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
     async done() {
       const ended = allEnded();
-      await Promise.race([ended, aborted(abort.signal)]);
-      await within(() => ended, { clock, ms: graceMs, late: () => {} });
+      await Promise.race([ended, untilAborted(abort.signal)]);
+      await within(() => ended, { clock, ms: graceMs, onTimeout: () => {} });
       if (failure !== undefined) throw failure;
       if (loops.size > 0) {
         const names = [...loops].map((loop) => loop.name).join(", ");

@@ -11,13 +11,7 @@ import { inParallel } from "./in_parallel.ts";
 import { createPermits } from "./permits.ts";
 import { createRateLimiter } from "./rate_limiter.ts";
 import { createSupervisor } from "./supervisor.ts";
-import { aborted, within } from "./time_limit.ts";
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) =>
-    signal.addEventListener("abort", () => resolve(), { once: true })
-  );
-}
+import { untilAborted, within } from "./time_limit.ts";
 
 pure("createSupervisor() aborts all loops on the first failure", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
@@ -251,7 +245,7 @@ pure("within() ends its wait with the work, whether that succeeds or fails", asy
     waits.push(signal);
     return new Promise<void>(() => {});
   };
-  const limit = { clock: { sleep }, ms: 1000, late: () => "late" };
+  const limit = { clock: { sleep }, ms: 1000, onTimeout: () => "late" };
   assert.equal(await within(() => Promise.resolve("done"), limit), "done");
   await assert.rejects(within(() => Promise.reject(new TypeError("broken")), limit), TypeError);
   assert.deepEqual(waits.map((wait) => wait.aborted), [true, true]);
@@ -260,14 +254,14 @@ pure("within() ends its wait with the work, whether that succeeds or fails", asy
 pure("within() aborts late work, and ignores its failure", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const work = async (signal: AbortSignal): Promise<string> => {
-    await aborted(signal);
+    await untilAborted(signal);
     throw new TypeError("too late");
   };
-  const result = within(work, { clock, ms: 1000, late: () => "late" });
+  const result = within(work, { clock, ms: 1000, onTimeout: () => "late" });
   await clock.runUntil(1000);
   assert.equal(await result, "late");
 });
 
-pure("aborted() resolves at once for a signal that is aborted already", async () => {
-  await aborted(AbortSignal.abort());
+pure("untilAborted() resolves at once for a signal that is aborted already", async () => {
+  await untilAborted(AbortSignal.abort());
 });

@@ -1,6 +1,6 @@
 /**
- * A queue of keys to reconcile: each key is in it once, now or at a later time, and is never
- * handed out twice at the same time.
+ * A queue of keys to reconcile. It has each key once, due now or later, and no key is worked on twice at
+ * the same time.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import type { Clock } from "../clock.ts";
 /** The queue of one reconciler. */
 export interface WorkQueue {
   /**
-   * Puts `key` in line after `delayMs` (default 0). The earliest of several adds counts. A key that is
-   * being worked on comes back once it is `done`.
+   * Adds `key`, due after `delayMs` (default 0). The earliest of several adds counts. A key that is being
+   * worked on is due once it is `done`.
    */
   add(key: string, delayMs?: number): void;
   /** The next key, in the order in which they fell due; undefined once `signal` is aborted. */
   take(signal: AbortSignal): Promise<string | undefined>;
   /** Ends the work on a key that `take` handed out. */
   done(key: string): void;
-  /** Keys that are due and wait for a taker. */
+  /** Keys that are due and not taken yet. */
   readonly depth: number;
-  /** Keys with time that has not come yet. */
+  /** Keys that are not due yet. */
   readonly delayed: number;
 }
 
@@ -30,30 +30,28 @@ interface Delayed {
   readonly order: number;
 }
 
-/**
- * Shortest sleep, ms. `now + wait` may fall short of the time meant by a rounding; sleeping that
- * rounding again would not move the clock.
- */
-const LEAST_SLEEP_MS = 1e-3;
+/** Shortest sleep, ms: a sleep for a rounding error would not advance the clock. */
+const MIN_SLEEP_MS = 1e-3;
 
 /**
- * Keys that fall due at one moment and are put in line together, or a few more that have the same time.
- * There is another moment with each key that is taken or done: after a stall thousands are due.
+ * About how many delayed keys become ready at once. After a stall thousands are due; more of them become
+ * ready with each key that is taken or done.
  */
-const MOST_PROMOTED = 64;
+const MAX_PROMOTED = 64;
 
-/** The keys of a queue, by where they stand. */
+/** The keys of a queue by state. */
 interface QueueState {
   readonly clock: Clock;
   /** Due, in the order in which they fell due. */
   readonly ready: Set<string>;
-  /** Handed out, and those of them that are due again. */
+  /** Taken and not done yet. */
   readonly inWork: Set<string>;
+  /** Keys of `inWork` that are due again. */
   readonly dueAgain: Set<string>;
-  /** Delayed, with the time that counts: an earlier add leaves the later entry in the timeline. */
+  /** Times of delayed keys. Other entries of a key in the timeline are stale. */
   readonly dueAt: Map<string, number>;
   timeline: FlatQueue<Delayed>;
-  /** Entries so far. */
+  /** Entries of the timeline so far. */
   order: number;
   readonly takers: Set<(key: string) => void>;
   alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
@@ -62,8 +60,15 @@ interface QueueState {
 /** An empty queue. Adding is O(log n) of the delayed keys, everything else amortised O(1). */
 export function createWorkQueue(clock: Clock): WorkQueue {
   const state: QueueState = {
-    ...{ clock, ready: new Set(), inWork: new Set(), dueAgain: new Set(), dueAt: new Map() },
-    ...{ timeline: new FlatQueue(), order: 0, takers: new Set(), alarm: undefined },
+    clock,
+    ready: new Set(),
+    inWork: new Set(),
+    dueAgain: new Set(),
+    dueAt: new Map(),
+    timeline: new FlatQueue(),
+    order: 0,
+    takers: new Set(),
+    alarm: undefined,
   };
   const { ready, inWork, dueAgain, dueAt } = state;
   return {
@@ -136,7 +141,7 @@ function take(state: QueueState, signal: AbortSignal): Promise<string | undefine
   });
 }
 
-/** Gives what is due to those that wait, and sets the alarm for the next. */
+/** Gives ready keys to waiting takers, and sets the alarm for the next delayed key. */
 function serve(state: QueueState): void {
   const { ready, inWork, takers } = state;
   promote(state);
@@ -151,14 +156,14 @@ function serve(state: QueueState): void {
   setAlarm(state);
 }
 
-/** Puts delayed keys in line that are due. */
+/** Makes delayed keys ready that are due. */
 function promote(state: QueueState): void {
   const { clock, timeline, dueAt } = state;
-  const limit = clock.monotonic();
+  const nowMs = clock.monotonic();
   const due: Delayed[] = [];
-  for (let top = timeline.peek(); top !== undefined && top.dueMs <= limit; top = timeline.peek()) {
-    const last = due.at(-1);
-    if (due.length >= MOST_PROMOTED && top.dueMs !== last?.dueMs) break;
+  for (let top = timeline.peek(); top !== undefined && top.dueMs <= nowMs; top = timeline.peek()) {
+    // Keys of one time become ready together, in the order in which they were added.
+    if (due.length >= MAX_PROMOTED && top.dueMs !== due.at(-1)?.dueMs) break;
     timeline.pop();
     if (dueAt.get(top.key) === top.dueMs) due.push(top);
   }
@@ -173,12 +178,12 @@ function setAlarm(state: QueueState): void {
   alarm?.stop.abort();
   state.alarm = undefined;
   if (next === undefined) return;
-  const own = { dueMs: next.dueMs, stop: new AbortController() };
-  state.alarm = own;
-  const waitMs = Math.max(LEAST_SLEEP_MS, next.dueMs - clock.monotonic());
+  const newAlarm = { dueMs: next.dueMs, stop: new AbortController() };
+  state.alarm = newAlarm;
+  const waitMs = Math.max(MIN_SLEEP_MS, next.dueMs - clock.monotonic());
   // `sleep` never rejects; a stopped alarm has a successor or no waiter.
-  void clock.sleep(waitMs, own.stop.signal).then(() => {
-    if (state.alarm !== own) return;
+  void clock.sleep(waitMs, newAlarm.stop.signal).then(() => {
+    if (state.alarm !== newAlarm) return;
     state.alarm = undefined;
     serve(state);
   });

@@ -28,10 +28,10 @@ export interface MetricOptions<L extends string> {
   readonly alias?: string;
 }
 
-/** Metrics by the names that the code has for them. */
+/** Metrics by name in the code. */
 export type MetricTable = Readonly<Record<string, Metric>>;
 
-/** Defines a metric of one type. */
+/** Defines a metric of the type `T`. */
 export type DefineMetric<T extends Metric["type"]> = <const L extends string = never>(
   name: string,
   options: MetricOptions<L>,

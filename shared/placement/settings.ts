@@ -47,13 +47,13 @@ const PLACEMENT_SHAPE = {
       "manifests turns it on, and brings rights. New pods are placed where webhook.enabled is on, too",
   }),
   resyncPeriod: setting("placement.resyncPeriod", {
-    kind: durationKind({ leastMs: 5000, mostMs: HOUR_MS }),
+    kind: durationKind({ minMs: 5000, maxMs: HOUR_MS }),
     default: "30s",
     description: "Time between two reconciles of all workloads; changes are reconciled at once",
     live: true,
   }),
   placementWorkers: setting("placement.workers", {
-    kind: numberKind({ least: 1, most: 100, whole: true }),
+    kind: numberKind({ min: 1, max: 100, whole: true }),
     default: "5",
     description: "Workloads that are reconciled at the same time",
   }),
@@ -108,37 +108,37 @@ const PLACEMENT_SHAPE = {
     live: true,
   }),
   placementCooldown: setting("placement.cooldown", {
-    kind: durationKind({ leastMs: 0, mostMs: 24 * HOUR_MS }),
+    kind: durationKind({ minMs: 0, maxMs: 24 * HOUR_MS }),
     default: "10s",
     description: "Between two moves of one workload",
     live: true,
   }),
   evictionsPerSecond: setting("placement.evictionsPerSecond", {
-    kind: numberKind({ least: 0.001, most: 1000 }),
+    kind: numberKind({ min: 0.001, max: 1000 }),
     default: "1",
     description: "Moves per second in the whole cluster; pods of nodes that are about to go, and " +
       "those that no spot node takes, are not held up by it",
   }),
   evictionBurst: setting("placement.evictionBurst", {
-    kind: numberKind({ least: 1, most: 1000, whole: true }),
+    kind: numberKind({ min: 1, max: 1000, whole: true }),
     default: "5",
     description: "Moves at once, after a time without",
   }),
   scheduleTimeout: setting("placement.scheduleTimeout", {
-    kind: durationKind({ leastMs: 1000, mostMs: HOUR_MS }),
+    kind: durationKind({ minMs: 1000, maxMs: HOUR_MS }),
     default: "60s",
     description: "A pod that finds no spot node for so long makes its workload fall back to " +
       "on-demand",
     live: true,
   }),
   fallbackDuration: setting("placement.fallbackDuration", {
-    kind: durationKind({ leastMs: 1000, mostMs: 24 * HOUR_MS }),
+    kind: durationKind({ minMs: 1000, maxMs: 24 * HOUR_MS }),
     default: "2m",
     description: "How long the first fallback takes; each that follows takes twice as long",
     live: true,
   }),
   maxFallbackDuration: setting("placement.maxFallbackDuration", {
-    kind: durationKind({ leastMs: 1000, mostMs: 24 * HOUR_MS }),
+    kind: durationKind({ minMs: 1000, maxMs: 24 * HOUR_MS }),
     default: "30m",
     description: "The longest fallback; at least placement.fallbackDuration",
     live: true,

@@ -133,10 +133,10 @@ pure("templateOwners() reads each value's last manager, and its time", () => {
 
 pure("rightsizedWorkload() is the workload with its template, as far as that can be read", () => {
   const template = { containers: [templateContainer()], initContainers: [] };
-  const makes = { paused: true, replicas: 4, template };
+  const spec = { paused: true, replicas: 4, template };
   const { kind, metadata, rollout } = sampleWorkload();
-  const read = rightsizedWorkload({ ...sampleWorkload(), makes });
-  assert.deepEqual(read, { kind, metadata, rollout, ...makes });
+  const read = rightsizedWorkload({ ...sampleWorkload(), spec });
+  assert.deepEqual(read, { kind, metadata, rollout, ...spec });
   const unreadable = { ...sampleWorkload(), unreadableTemplate: "Cannot read it" };
   assert.equal(rightsizedWorkload(unreadable), undefined);
 });

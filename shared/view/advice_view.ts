@@ -1,6 +1,6 @@
 /**
- * The contents of `recommend` as one value: its JSON and YAML are this, and the texts are made of it.
- * CPU in millicores and memory in bytes, everywhere.
+ * The content of `recommend`, which its JSON and YAML have, and its texts show. CPU in millicores, memory in
+ * bytes.
  *
  * @module
  */
@@ -8,9 +8,7 @@ import type { WorkloadKind } from "../api/workload.ts";
 import type { DistributionSummary } from "../rightsizing/distribution.ts";
 import type { ContainerAmounts, WorkloadRecord } from "../rightsizing/workload_record.ts";
 
-export type { ContainerAmounts };
-
-/** Requests and limits of some pods: so many of them, all the same. */
+/** Requests and limits that `count` pods have. */
 export interface PodAmounts extends ContainerAmounts {
   readonly count: number;
 }
@@ -21,7 +19,7 @@ export interface Change {
   readonly shrinks: number;
 }
 
-/** The same for both resources. */
+/** Changes of both resources. */
 export interface Changes {
   readonly cpu: Change;
   readonly memory: Change;
@@ -32,7 +30,7 @@ export interface AdvisedContainer {
   readonly name: string;
   /** True where the template has it among its init containers. */
   readonly sidecar: boolean;
-  /** As the manifest asks for; absent where it names no such container, or can't be read. */
+  /** In the workload's template; absent where that lacks the container, or can't be read. */
   readonly template?: ContainerAmounts;
   /** Requests and limits of running pods, most pods first; the original limits for pods in the market. */
   readonly pods: readonly PodAmounts[];
@@ -40,9 +38,9 @@ export interface AdvisedContainer {
   readonly recommended?: ContainerAmounts;
   /** The last adopted values; absent where there are none. */
   readonly inForce?: ContainerAmounts;
-  /** How the recommendation came about. */
+  /** How the recommendation was computed. */
   readonly explanation?: string;
-  /** The data that it was made of; absent where the report does not have it. */
+  /** Usage that the recommendation is based on; absent where the report lacks it. */
   readonly usage?: { readonly cpu?: DistributionSummary; readonly memory?: DistributionSummary };
   /** Changes of its pods' requests; absent where there is no recommendation or nothing to compare. */
   readonly changes?: Changes;
@@ -59,7 +57,7 @@ export interface AdvisedWorkload {
   readonly reason?: string;
   readonly means?: string;
   readonly remedy?: string;
-  /** The controller's own sentence. */
+  /** The controller's message. */
   readonly message?: string;
   /** ISO 8601. */
   readonly lastRecommendation?: string;
@@ -68,18 +66,18 @@ export interface AdvisedWorkload {
   readonly lastApplyMethod?: NonNullable<WorkloadRecord["method"]>;
   /** False when there is no such workload any more; absent where that can't be read. */
   readonly exists?: boolean;
-  /** Pods that there are; absent where they can't be read. */
+  /** Number of pods; absent where they can't be read. */
   readonly pods?: number;
   /** Each container of the report and of the template, once. */
   readonly containers: readonly AdvisedContainer[];
   readonly changes: Changes;
 }
 
-/** All of it. */
+/** The whole content. */
 export interface AdviceView {
   /** By namespace, kind and name. */
   readonly workloads: readonly AdvisedWorkload[];
   readonly changes: Changes;
-  /** Objects that could not be read, and omissions of the sums, in sentences. */
+  /** Unreadable objects, and omissions of the sums, in sentences. */
   readonly notes: readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * Puts reports beside what there is. Pure.
+ * Compares recommendations of reports with the present workloads and pods. Pure.
  *
  * @module
  */
@@ -13,21 +13,18 @@ import type { WorkloadTemplate } from "../api/workload.ts";
 import { recordsOf } from "../rightsizing/reports.ts";
 import {
   amountsOfResources,
+  type ContainerAmounts,
   timeText,
   type ValuesInForce,
   type WorkloadRecord,
 } from "../rightsizing/workload_record.ts";
-import type {
-  AdvisedContainer,
-  AdvisedWorkload,
-  ContainerAmounts,
-  PodAmounts,
-} from "./advice_view.ts";
+import type { AdvisedContainer, AdvisedWorkload, PodAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
+import { workloadKey } from "./figures.ts";
 import { countableCPU } from "../quantity.ts";
 import { recordedLimitsOf } from "../resize/original_limits.ts";
 
-/** The input of the advice; a list that may not be read is undefined. */
+/** The input of the advice; a list that the user may not read is undefined. */
 export interface AdviceInput {
   readonly reports: readonly RecommendationReport[];
   readonly templates: readonly WorkloadTemplate[] | undefined;
@@ -40,22 +37,22 @@ export function adviseAll(
   { reports, templates, pods, allocations }: AdviceInput,
 ): readonly AdvisedWorkload[] {
   const byNamespace = Map.groupBy(reports, ({ metadata }) => metadata.namespace);
-  const records = [...byNamespace].flatMap(([namespace, ofNamespace]) =>
-    recordsOf(ofNamespace, namespace)
+  const records = [...byNamespace].flatMap(([namespace, reports]) => recordsOf(reports, namespace));
+  const templateByKey = new Map(
+    templates?.map((one) => [workloadKey({ ...one, ...one.metadata }), one]),
   );
-  const templateByKey = new Map(templates?.map((one) => [keyOf({ ...one, ...one.metadata }), one]));
   const podsByKey = Map.groupBy(
-    (pods ?? []).filter(counts).flatMap((pod) =>
+    (pods ?? []).filter(holdsRequests).flatMap((pod) =>
       workloadsOf(pod).map((workload) => ({
         pod,
-        key: keyOf({ ...workload, namespace: pod.metadata.namespace }),
+        key: workloadKey({ ...workload, namespace: pod.metadata.namespace }),
       }))
     ),
     ({ key }) => key,
   );
   const allocationByUID = new Map(allocations.map((one) => [one.spec.podUID, one]));
   return records.map((record) => {
-    const key = keyOf(record.workload);
+    const key = workloadKey(record.workload);
     return advise(record, {
       template: templateByKey.get(key),
       exists: templates && templateByKey.has(key),
@@ -63,22 +60,14 @@ export function adviseAll(
       allocationByUID,
     });
   }).toSorted((a, b) => {
-    const [one, other] = [keyOf(a), keyOf(b)];
+    const [one, other] = [workloadKey(a), workloadKey(b)];
     return one < other ? -1 : one > other ? 1 : 0;
   });
 }
 
-/** Pods that have ended, or are about to, give back what they have. */
-function counts(pod: Pod): boolean {
+/** False for pods that have ended, or are about to. */
+function holdsRequests(pod: Pod): boolean {
   return !pod.metadata.terminating && !isFinished(pod);
-}
-
-function keyOf(
-  { namespace, kind, name }: Pick<AdvisedWorkload, "namespace" | "name"> & {
-    readonly kind: string;
-  },
-): string {
-  return `${namespace}/${kind}/${name}`;
 }
 
 interface AdviceSources {
@@ -88,10 +77,10 @@ interface AdviceSources {
   readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
 }
 
-function advise(record: WorkloadRecord, around: AdviceSources): AdvisedWorkload {
+function advise(record: WorkloadRecord, sources: AdviceSources): AdvisedWorkload {
   const { workload, policy, status, reason, message, recommendedAtMs, appliedAtMs, method } =
     record;
-  const containers = containersOf(record, around);
+  const containers = containersOf(record, sources);
   return defined({
     ...workload,
     name: workload.name,
@@ -104,37 +93,37 @@ function advise(record: WorkloadRecord, around: AdviceSources): AdvisedWorkload 
     lastRecommendation: mapDefined(recommendedAtMs, timeText),
     lastApplied: mapDefined(appliedAtMs, timeText),
     lastApplyMethod: method,
-    exists: around.exists,
-    pods: around.pods?.length,
+    exists: sources.exists,
+    pods: sources.pods?.length,
     containers,
     changes: sumOfChanges(containers.map(({ changes }) => changes)),
   });
 }
 
-/** Those of the template first and in its order: those of the report need have none. */
+/** Containers of the template in its order, then others of the report. */
 function containersOf(
   { recommendations, inForce, usage = [] }: WorkloadRecord,
   { template, pods, allocationByUID }: AdviceSources,
 ): readonly AdvisedContainer[] {
-  const templated = new Map(template?.containers.map((one) => [one.name, one]));
+  const templateContainers = new Map(template?.containers.map((one) => [one.name, one]));
   const names = [
-    ...templated.keys(),
+    ...templateContainers.keys(),
     ...[recommendations, inForce, usage].flat().map(({ container }) => container),
   ];
   return [...new Set(names)].map((name) => {
-    const own = templated.get(name);
+    const templateContainer = templateContainers.get(name);
     const wanted = recommendations.find(({ container }) => container === name);
     const adopted = inForce.find(({ container }) => container === name);
     const used = usage.find(({ container }) => container === name);
     const compared = defined({
-      template: mapDefined(own, amountsOfResources),
+      template: mapDefined(templateContainer, amountsOfResources),
       pods: podAmounts(name, { pods: pods ?? [], allocationByUID }),
       recommended: mapDefined(wanted, valuesOf),
     });
     const changes = changesOf(compared, { pods: pods?.length, replicas: template?.replicas });
     return {
       name,
-      sidecar: own?.sidecar === true,
+      sidecar: templateContainer?.sidecar === true,
       ...compared,
       ...defined({
         inForce: mapDefined(adopted, valuesOf),
@@ -150,7 +139,7 @@ function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): Contai
   return defined({ cpu, memory, cpuLimit, memoryLimit });
 }
 
-/** Requests and limits of the container in pods, those that have the same together, most pods first. */
+/** Requests and limits of the container in pods, grouped by equal amounts, most pods first. */
 function podAmounts(
   name: string,
   { pods, allocationByUID }: {
@@ -161,17 +150,19 @@ function podAmounts(
   const found = pods.flatMap((pod) => {
     const container = pod.containers.find((one) => one.name === name);
     if (container === undefined) return [];
-    return [amountsOfResources(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
+    const allocation = allocationByUID.get(pod.metadata.uid);
+    return [amountsOfResources(withOriginals(container, allocation))];
   });
   const groups = Map.groupBy(found, (one) => JSON.stringify(one));
   return [...groups.values()].map((same) => ({ count: same.length, ...same[0] }))
     .toSorted((a, b) => b.count - a.count);
 }
 
-/**
- * In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count.
- */
-function asOwn(container: PodContainer, allocation: PodAllocation | undefined): PodContainer {
+/** The container with its original CPU limit and request in place of the market's. */
+function withOriginals(
+  container: PodContainer,
+  allocation: PodAllocation | undefined,
+): PodContainer {
   const limit = recordedLimitsOf(allocation)?.get(container.name);
   const originals = allocation?.status?.originalRequests;
   const text = originals?.find(({ name }) => name === container.name)?.cpu;

@@ -212,29 +212,32 @@ export function verdictOf(explanation: Explanation): Verdict {
     return defined({ title, covered: false, text, state, remedy });
   }
   const { text, ...verdict } = unblockedVerdict(explanation);
-  // A limit that is not to be lowered blocks nothing, but explains one above the demand.
-  const kept = containers.flatMap(({ name, bounds: own }) =>
-    own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
+  // A limit that is not to be lowered blocks nothing, but explains why it is above the demand.
+  const holds = containers.flatMap(({ name, bounds: containerBounds }) =>
+    containerBounds?.held === undefined
+      ? []
+      : [`; ${name} is ${holdText(containerBounds.held, bounds)}`]
   );
-  return defined({ ...verdict, text: text + kept.join(""), state });
+  return defined({ ...verdict, text: text + holds.join(""), state });
 }
 
 const NOT_BLOCKED = "Not blocked";
 const NOTHING_KNOWN = "Nothing is known to block it";
 
-/** Says that the limits cover the demand only where the agent knows both of all containers now. */
+/** Says that the limits cover the demand only where the agent knows both, of all containers. */
 export function unblockedVerdict(explanation: Explanation): Omit<Verdict, "state"> {
   if (explanation.nodeView === undefined) return writtenVerdict(explanation);
   const parts = demandsAndLimits(explanation);
   const covered = parts.every((part) => exceeds(part) === false);
-  const free = explanation.containers.filter(isUnenforced).map(({ name }) => name);
-  if (free.length === 0) {
+  const unlimited = explanation.containers.filter(isUnenforced).map(({ name }) => name);
+  if (unlimited.length === 0) {
     return covered && parts.length > 0
       ? { title: NOT_BLOCKED, covered, text: "the limit covers the demand" }
       : { title: NOTHING_KNOWN, covered: false, text: figures(parts) };
   }
-  const unenforced = `${free.length === 1 ? "the limit" : "the limits"} of ${free.join(", ")} ` +
-    `${free.length === 1 ? "is" : "are"} not enforced: QuotaOff`;
+  const unenforced =
+    `${unlimited.length === 1 ? "the limit" : "the limits"} of ${unlimited.join(", ")} ` +
+    `${unlimited.length === 1 ? "is" : "are"} not enforced: QuotaOff`;
   const text = !covered
     ? `${figures(parts)} beside what is free; ${unenforced}`
     : parts.length === 0
@@ -261,7 +264,7 @@ function figures(parts: readonly DemandAndLimit[]): string {
   return `demand ${knownText(demand)}, limit ${knownText(limit)}`;
 }
 
-/** Undefined where one of them is, and where there are none. */
+/** The sum; undefined where a value is undefined, and without values. */
 function sumOf(values: readonly DemandAndLimit["demand"][]): number | undefined {
   return values.length === 0 ? undefined : values.reduce(
     (sum, value) => sum === undefined || value === undefined ? undefined : sum + value,

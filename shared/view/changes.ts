@@ -3,13 +3,8 @@
  *
  * @module
  */
-import type {
-  AdvisedContainer,
-  AdvisedWorkload,
-  Change,
-  Changes,
-  ContainerAmounts,
-} from "./advice_view.ts";
+import type { ContainerAmounts } from "../rightsizing/workload_record.ts";
+import type { AdvisedContainer, AdvisedWorkload, Change, Changes } from "./advice_view.ts";
 import { coresText, cpuText, memoryText, UNKNOWN } from "./figures.ts";
 
 /** An amount of a container. */
@@ -20,7 +15,7 @@ export function amountText(name: AmountName, amount: number): string {
   return name === "cpu" || name === "cpuLimit" ? cpuText(amount) : memoryText(amount);
 }
 
-/** Where pods have nothing set. */
+/** Stands for an amount that is not set. */
 const UNSET = "none";
 
 /** Requests and limits of running pods; without pods, those of the template. */
@@ -47,7 +42,6 @@ export function changesText({ cpu, memory }: Changes): string {
     memoryText(memory.grows);
 }
 
-/** Nothing changes. */
 const NO_CHANGES: Changes = {
   cpu: { grows: 0, shrinks: 0 },
   memory: { grows: 0, shrinks: 0 },
@@ -56,19 +50,18 @@ const NO_CHANGES: Changes = {
 /** The recommended and the present values. */
 export type Compared = Pick<AdvisedContainer, "recommended" | "pods" | "template">;
 
-/** How many pods there are, and are to be. */
+/** The numbers of present and of desired pods. */
 export interface PodCounts {
   /** Undefined where pods can't be read. */
   readonly pods: number | undefined;
-  /** Undefined where the workload can't be read. */
+  /** Desired pods; undefined where the workload can't be read. */
   readonly replicas: number | undefined;
 }
 
 /**
- * The sum over pods of what is recommended less what the pod asks for; 200 m instead of 500 m in three
- * pods shrinks by 900 m. A request that is not set counts as none at all. Where pods can't be read, the
- * template × replicas stands for them. Undefined without a recommendation, and where nothing is known
- * of what there is.
+ * The sum over pods of the recommended less the present request; 200 m instead of 500 m in three pods
+ * shrinks by 900 m. A request that is not set counts as 0. Where pods can't be read, replicas of the
+ * template count. Undefined without a recommendation, and where neither pods nor template are known.
  */
 export function changesOf(
   { recommended, pods, template }: Compared,
@@ -83,12 +76,12 @@ export function changesOf(
   return difference(template, { recommended, count: replicas });
 }
 
-/** All of them together. */
+/** The sum of changes. */
 export function sumOfChanges(list: readonly (Changes | undefined)[]): Changes {
   return list.reduce<Changes>(
     (sum, one = NO_CHANGES) => ({
-      cpu: added(sum.cpu, one.cpu),
-      memory: added(sum.memory, one.memory),
+      cpu: sumOfTwo(sum.cpu, one.cpu),
+      memory: sumOfTwo(sum.memory, one.memory),
     }),
     NO_CHANGES,
   );
@@ -101,22 +94,22 @@ function difference(
     readonly count: number;
   },
 ): Changes {
-  const of = (resource: "cpu" | "memory"): Change => {
+  const changeOf = (resource: "cpu" | "memory"): Change => {
     const to = recommended[resource];
-    const more = to === undefined ? 0 : countable((to - (present[resource] ?? 0)) * count);
-    return { grows: Math.max(0, more), shrinks: Math.max(0, -more) };
+    const growth = to === undefined ? 0 : countable((to - (present[resource] ?? 0)) * count);
+    return { grows: Math.max(0, growth), shrinks: Math.max(0, -growth) };
   };
-  return { cpu: of("cpu"), memory: of("memory") };
+  return { cpu: changeOf("cpu"), memory: changeOf("memory") };
 }
 
-function added(a: Change, b: Change): Change {
+function sumOfTwo(a: Change, b: Change): Change {
   return { grows: countable(a.grows + b.grows), shrinks: countable(a.shrinks + b.shrinks) };
 }
 
-/** People write quantities as absurd as they like: beyond 2^53 nothing is counted. */
+/** At most 2^53: users may write larger quantities. */
 function countable(amount: number): number {
-  const most = Number.MAX_SAFE_INTEGER;
-  return Math.max(-most, Math.min(most, amount));
+  const max = Number.MAX_SAFE_INTEGER;
+  return Math.max(-max, Math.min(max, amount));
 }
 
 /** Requests of all pods of a workload or of several, millicores and bytes. */
@@ -125,11 +118,11 @@ export interface ResourceAmounts {
   readonly memory: number;
 }
 
-/** Values that were applied in place. */
+/** The saving of values that were applied in place. */
 export interface InPlaceSaving {
   /** The pods' requests by the manifest. */
   readonly before: ResourceAmounts;
-  /** Those less the pods' present requests; negative where they request more. */
+  /** `before` less the pods' present requests; negative where they request more. */
   readonly saved: ResourceAmounts;
 }
 
@@ -171,7 +164,7 @@ export function savedIfApplied(
   return { cpu: cpu.shrinks - cpu.grows, memory: memory.shrinks - memory.grows };
 }
 
-/** All of them together. */
+/** The sum of savings. */
 export function sumOfSaved(list: readonly (ResourceAmounts | undefined)[]): ResourceAmounts {
   return list.reduce<ResourceAmounts>(
     (sum, one) => ({ cpu: sum.cpu + (one?.cpu ?? 0), memory: sum.memory + (one?.memory ?? 0) }),

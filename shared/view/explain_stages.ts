@@ -32,14 +32,13 @@ export interface Stage {
   readonly more?: readonly string[];
 }
 
-/** The stages in their order; of a pod outside the market the kubelet's alone. */
+/** The stages in their order; for a pod outside the market only the kubelet's. */
 export function stagesOf(all: Explanation): Stage[] {
   if (all.outside !== undefined && !all.hasAllocation) return [kubeletStage(all)];
   const { containers, nodeView, bounds, market } = all;
-  const seen = containers.flatMap((one) => {
-    const { name, view, bounds: own } = one;
-    return view === undefined ? [] : [{ name, view, own }];
-  });
+  const seen = containers.flatMap(({ name, view, bounds: own }) =>
+    view === undefined ? [] : [{ name, view, own }]
+  );
   const each = (text: (view: ContainerView, own?: ContainerBounds) => string): ContainerLines =>
     seen.map(({ name, view, own }) => [name, text(view, own)] as const);
   const more = bounds === undefined ? [] : ruleLines(bounds);

@@ -85,13 +85,13 @@ export interface Explanation {
   readonly problems: readonly string[];
 }
 
-/** Other objects that decide whether a pod takes part, as far as the user may see them. */
+/** Other objects that decide whether a pod takes part; undefined where the user may not read them. */
 export interface ScopeInput {
-  /** Those that are for the pod's workload; undefined where the user may not read them. */
+  /** VPAs of the pod's workload. */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
-  /** Those that scale a Guaranteed pod's workload; undefined where the user may not read them. */
+  /** HPAs of a Guaranteed pod's workload. */
   readonly autoscalers?: readonly HorizontalPodAutoscaler[];
-  /** The workload that they scale; undefined for other kinds, and where the user may not read it. */
+  /** The workload that the HPAs scale; undefined for other kinds, too. */
   readonly workload?: Workload;
   /** The pod's node; undefined where it is not known. */
   readonly node?: Node;
@@ -108,7 +108,7 @@ export interface ExplanationInput {
   /** The view of the pod's node, where an agent answered. */
   readonly nodeView: NodeView | undefined;
   readonly problems: readonly string[];
-  /** Only this container. */
+  /** The only container to explain; undefined: all. */
   readonly container: string | undefined;
   /** Wall-clock time, ms. */
   readonly nowMs: number;
@@ -164,7 +164,7 @@ function containerOf(
     readonly podView: PodView | undefined;
   },
 ): ContainerExplanation {
-  const ofName = (one: { readonly name: string }): boolean => one.name === name;
+  const hasName = (one: { readonly name: string }): boolean => one.name === name;
   const { spec, status } = allocation ?? {};
   return defined({
     name,
@@ -173,9 +173,9 @@ function containerOf(
     limit: limits.cpu,
     applied: applied.limits.cpu,
     originalLimit: recordedLimitsOf(allocation)?.get(name),
-    desired: mapDefined(spec?.containers?.find(ofName)?.cpuLimit, parseCPUBound),
-    bounds: status?.bounds?.containers.find(ofName),
-    view: podView?.containers.find(ofName),
+    desired: mapDefined(spec?.containers?.find(hasName)?.cpuLimit, parseCPUBound),
+    bounds: status?.bounds?.containers.find(hasName),
+    view: podView?.containers.find(hasName),
   });
 }
 

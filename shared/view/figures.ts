@@ -9,10 +9,10 @@ import type { Mode } from "../market/solver.ts";
 /** Stands for an unknown value. */
 export const UNKNOWN = "-";
 
-/** How a text stands out. */
+/** The colour of a text. */
 export type Tone = "green" | "cyan" | "yellow" | "red" | "dim";
 
-/** How a node's mode stands out. */
+/** The colour of a node's mode. */
 export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
   uncongested: "green",
   congested: "yellow",
@@ -23,7 +23,7 @@ export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
 const SUFFERS = 100;
 const NOTICEABLE = 20;
 
-/** How throttled time, ms/s, stands out; undefined: it does not. */
+/** The colour of throttled time, ms/s; undefined: none. */
 export function throttledTone(msPerSecond = 0): Tone | undefined {
   return msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined;
 }
@@ -78,8 +78,8 @@ export function ageText(ms: number | undefined): string {
 const UNITS = ["", "Ki", "Mi", "Gi", "Ti", "Pi"] as const;
 
 /**
- * With three significant digits in the largest unit that there is one of: 88617123 is `84.5Mi`, 2^30 is
- * `1Gi`; `-` for what is not known.
+ * Bytes with three significant digits, in the largest unit in which it is at least 1: 88617123 is `84.5Mi`, 2^30
+ * is `1Gi`; `-` for what is not known.
  */
 export function memoryText(bytes: number | undefined): string {
   if (bytes === undefined) return UNKNOWN;
@@ -91,6 +91,17 @@ export function memoryText(bytes: number | undefined): string {
     unit++;
   }
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))}${UNITS[unit]}`;
+}
+
+/** The key of a workload among those of all namespaces and kinds. */
+export function workloadKey(
+  { namespace, kind, name }: {
+    readonly namespace: string;
+    readonly kind: string;
+    readonly name: string;
+  },
+): string {
+  return `${namespace}/${kind}/${name}`;
 }
 
 /** The workload as commands take it: `deployment/web`. */

@@ -27,7 +27,7 @@ export const containerViewSchema = z.object({
   id: z.string(),
   /** Used over the last interval; absent while there are no readings. */
   usage: millicores.optional(),
-  /** Runnable time that a quota took away, per second, summed over threads; absent as `usage`. */
+  /** Runnable time that a quota took away, per second, summed over threads; absent where `usage` is. */
   throttledMsPerSecond: z.number().min(0).optional(),
   /** Share of the last interval's enforcement periods in which a quota ran out, 0 to 1. */
   throttledShare: z.number().min(0).max(1).optional(),
@@ -50,7 +50,7 @@ export const containerViewSchema = z.object({
   held: containerBoundsSchema.shape.held,
   /** The original limit. */
   originalLimit: millicores,
-  /** As last decided. */
+  /** The limit that the agent decided last. */
   limit: millicores,
   /** The quota in the cgroup now; absent when there is none or no readings. */
   enforced: millicores.optional(),

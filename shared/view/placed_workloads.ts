@@ -14,7 +14,7 @@ import {
   readStatus,
   timeOfDay,
 } from "../placement/status.ts";
-import { type Tone, UNKNOWN } from "./figures.ts";
+import { type Tone, UNKNOWN, workloadKey } from "./figures.ts";
 
 /** A workload. */
 export interface ShownWorkload extends PlacementStatus {
@@ -29,11 +29,11 @@ export interface ShownWorkload extends PlacementStatus {
 /** Published texts of each namespace, by `statusKey()`. */
 export type PublishedStatuses = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** By namespace, kind and name. */
+/** The workloads by namespace, kind and name. */
 export function shownWorkloads(published: PublishedStatuses): readonly ShownWorkload[] {
   return [...published].flatMap(([namespace, texts]) =>
     Object.entries(texts).flatMap(([key, text]) => shownWorkload(namespace, { key, text }))
-  ).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  ).toSorted((a, b) => workloadKey(a) < workloadKey(b) ? -1 : 1);
 }
 
 function shownWorkload(
@@ -50,13 +50,6 @@ function shownWorkload(
   return [{ ...defined(shown), ...others }];
 }
 
-/** Key of a workload among those of all namespaces and kinds. */
-export function keyOf(
-  { namespace, kind, name }: Pick<ShownWorkload, "namespace" | "name"> & { readonly kind: string },
-): string {
-  return `${namespace}/${kind}/${name}`;
-}
-
 /** The requested split: `70 %, at least 2`. */
 export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
   if (spec === undefined) return UNKNOWN;
@@ -68,25 +61,25 @@ export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
 
 interface PhaseStyle {
   readonly text: string;
-  readonly how?: Tone;
-  /** True if its particulars say why no step follows. */
+  readonly tone?: Tone;
+  /** True if the message says why no step follows. */
   readonly particulars?: true;
 }
 
 const PHASE_STYLES: Readonly<Record<PlacementPhase, PhaseStyle>> = {
-  AsSpecified: { text: "as specified", how: "green" },
-  Converging: { text: "converging", how: "cyan" },
-  Fallback: { text: "fallback", how: "yellow" },
-  Returning: { text: "returning", how: "cyan" },
-  Paused: { text: "paused", how: "yellow", particulars: true },
-  OutsideWindow: { text: "outside the window", how: "yellow" },
-  Cooldown: { text: "cooldown", how: "cyan" },
-  BlockedByBudget: { text: "blocked by a budget", how: "yellow", particulars: true },
-  Bound: { text: "none may move", how: "yellow", particulars: true },
-  NotWhole: { text: "not whole", how: "yellow", particulars: true },
-  Misconfigured: { text: "configuration error", how: "red", particulars: true },
-  LeftAlone: { text: "takes no part", how: "dim", particulars: true },
-  Unknown: { text: "not known", how: "yellow", particulars: true },
+  AsSpecified: { text: "as specified", tone: "green" },
+  Converging: { text: "converging", tone: "cyan" },
+  Fallback: { text: "fallback", tone: "yellow" },
+  Returning: { text: "returning", tone: "cyan" },
+  Paused: { text: "paused", tone: "yellow", particulars: true },
+  OutsideWindow: { text: "outside the window", tone: "yellow" },
+  Cooldown: { text: "cooldown", tone: "cyan" },
+  BlockedByBudget: { text: "blocked by a budget", tone: "yellow", particulars: true },
+  Bound: { text: "none may move", tone: "yellow", particulars: true },
+  NotWhole: { text: "not whole", tone: "yellow", particulars: true },
+  Misconfigured: { text: "configuration error", tone: "red", particulars: true },
+  LeftAlone: { text: "takes no part", tone: "dim", particulars: true },
+  Unknown: { text: "not known", tone: "yellow", particulars: true },
 };
 
 /** `fallback until 12:04:00Z`. */
@@ -96,8 +89,8 @@ export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string 
 }
 
 /** The text's colour; undefined: none. */
-export function phasePaint(phase: PlacementPhase): Tone | undefined {
-  return PHASE_STYLES[phase].how;
+export function phaseTone(phase: PlacementPhase): Tone | undefined {
+  return PHASE_STYLES[phase].tone;
 }
 
 /**
@@ -107,8 +100,8 @@ export function phasePaint(phase: PlacementPhase): Tone | undefined {
 export function nextText(workload: ShownWorkload, nowMs: number): string {
   const { phase, message, next } = workload;
   if (next === undefined) {
-    const particular = PHASE_STYLES[phase].particulars ? message : undefined;
-    return particular === undefined ? UNKNOWN : `none: ${particular}`;
+    const why = PHASE_STYLES[phase].particulars ? message : undefined;
+    return why === undefined ? UNKNOWN : `none: ${why}`;
   }
   const { action, notBefore } = next;
   if (notBefore === undefined) return action;

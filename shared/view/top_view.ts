@@ -1,6 +1,6 @@
 /**
- * The contents of `top` as plain data: pods as their agents see them, and those without an agent's view
- * as their allocations have them. Pure.
+ * The content of `top` as plain data: pods by their agents' views, or without one by their allocations.
+ * Pure.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface NodeReadings {
   readonly problems: readonly string[];
 }
 
-/** One pod: as its agent sees it, or as its allocation has it, with what that knows. */
+/** One pod by its agent's view, or by the fields of its allocation. */
 export interface TopPod
   extends Partial<Omit<PodView, "namespace" | "pod" | "uid" | "bounds" | "containers">> {
   readonly namespace: string;
@@ -34,7 +34,7 @@ export interface TopNode extends Omit<NodeView, "pods" | "at"> {
   readonly pods: number;
 }
 
-/** All of it. */
+/** The whole content. */
 export interface TopView {
   readonly pods: readonly TopPod[];
   readonly nodes: readonly TopNode[];
@@ -92,8 +92,8 @@ export function topView(
 }
 
 /** The node without its pods; `nowMs` is wall-clock time. */
-export function topNode({ pods, at, ...rest }: NodeView, nowMs: number): TopNode {
-  return { ...rest, pods: pods.length, ageMs: Math.max(0, nowMs - Date.parse(at)) };
+export function topNode({ pods, at, ...node }: NodeView, nowMs: number): TopNode {
+  return { ...node, pods: pods.length, ageMs: Math.max(0, nowMs - Date.parse(at)) };
 }
 
 /** A pod may be missing because it is elsewhere, or because it takes no part. */
@@ -116,7 +116,7 @@ function fromAgent(
 function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number): TopPod {
   const since = status?.lastAppliedTime ?? metadata.creationTimestamp;
   const bounds = status?.bounds?.containers ?? [];
-  const own = (status?.originalLimits ?? []).flatMap(({ cpu }) => cpu ?? []);
+  const originals = (status?.originalLimits ?? []).flatMap(({ cpu }) => cpu ?? []);
   const sumOf = (values: readonly number[]): number | undefined =>
     values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
   const { market } = spec;
@@ -134,7 +134,7 @@ function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number
     reason: market?.reason,
     limit: mapDefined(spec.desiredCPULimit, parseCPUBound),
     enforced: mapDefined(status?.appliedCPULimit, parseCPUBound),
-    originalLimit: sumOf(own.map(parseCPUBound)),
+    originalLimit: sumOf(originals.map(parseCPUBound)),
     floor: sumOf(bounds.map(({ floor }) => floor)),
     ceiling: sumOf(bounds.map(({ ceiling }) => ceiling)),
   });

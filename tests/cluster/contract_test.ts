@@ -368,8 +368,8 @@ workloadWriterContract(async () => {
       const raw = await find(`${path}/${name}`);
       return raw === undefined ? undefined : parseWorkload(raw, "Deployment");
     },
-    async edit({ metadata: { name }, makes }, requestCPU) {
-      const first = makes?.template.containers[0]?.name;
+    async edit({ metadata: { name }, spec }, requestCPU) {
+      const first = spec?.template.containers[0]?.name;
       const containers = [{ name: first, resources: { requests: { cpu: `${requestCPU}m` } } }];
       await connection.request(
         patchRequest("strategic", {

@@ -234,8 +234,8 @@ workloadWriterContract(() => {
     subject: api.workloadWriter,
     create: (containers, annotations = {}) => {
       const template = { containers, initContainers: [] };
-      const makes = { paused: false, replicas: 0, template };
-      const { metadata, ...workload } = sampleWorkload({ annotations, makes });
+      const spec = { paused: false, replicas: 0, template };
+      const { metadata, ...workload } = sampleWorkload({ annotations, spec });
       return Promise.resolve(deployments.create({
         ...workload,
         metadata: { ...metadata, name: `web-${created++}` },
@@ -245,13 +245,13 @@ workloadWriterContract(() => {
     edit: ({ metadata }, requestCPU) =>
       act(() =>
         void deployments.modify(objectKey(metadata), (stored) => {
-          const { makes } = stored;
-          if (makes === undefined) return stored;
-          const [first, ...rest] = makes.template.containers;
+          const { spec } = stored;
+          if (spec === undefined) return stored;
+          const [first, ...rest] = spec.template.containers;
           const containers = first === undefined
             ? []
             : [{ ...first, requests: { ...first.requests, cpu: requestCPU } }, ...rest];
-          return { ...stored, makes: { ...makes, template: { ...makes.template, containers } } };
+          return { ...stored, spec: { ...spec, template: { ...spec.template, containers } } };
         })
       ),
     remove: ({ metadata }) => act(() => void deployments.remove(objectKey(metadata))),

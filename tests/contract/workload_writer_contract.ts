@@ -67,7 +67,7 @@ function valuesOf(workload: Workload | undefined): Record<string, (number | unde
 
 /** Requests and limits of containers that rightsizing owns in the template. */
 function ownValues(workload: Workload | undefined): readonly string[] {
-  return Object.entries(workload?.makes?.owners ?? {}).flatMap(([name, owners]) =>
+  return Object.entries(workload?.spec?.owners ?? {}).flatMap(([name, owners]) =>
     Object.entries(owners).filter(([, { manager }]) => manager === RIGHTSIZING_MANAGER)
       .map(([field]) => `${name} ${field}`)
   ).sort();
@@ -112,7 +112,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
         assert.deepEqual(ownValues(made), []);
         assert.notEqual(stored.metadata.resourceVersion, made.metadata.resourceVersion);
         assert.equal(stored.metadata.annotations["mbcas.io/note"], "own");
-        assert.equal(stored.makes?.replicas, made.makes?.replicas);
+        assert.equal(stored.spec?.replicas, made.spec?.replicas);
       },
     );
 

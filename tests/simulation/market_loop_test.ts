@@ -17,7 +17,7 @@ import {
 } from "../fixtures/market/algorithm_plant.ts";
 import { pure } from "../fixtures/pure.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
-import { madePods, ofDeployment, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { ofDeployment, sampleWorkload, workloadSpec } from "../fixtures/sample_workloads.ts";
 import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
 import {
   ALL_THERE,
@@ -211,8 +211,8 @@ pure("the algorithm never commits more than a raise may grant, however short the
 
 /** A pod of Deployment `web`, its original limit 200 m. */
 function deployedPod(scene: ControllerScene): void {
-  const makes = madePods([templateContainer()]);
-  scene.tables.Deployment.create(sampleWorkload({ makes }));
+  const spec = workloadSpec([templateContainer()]);
+  scene.tables.Deployment.create(sampleWorkload({ spec }));
   scene.createPod("web");
   scene.changePod("web", (pod) => {
     const { metadata: { labels, owner } } = ofDeployment(pod);
@@ -337,8 +337,8 @@ for (const dryRun of [false, true]) {
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);
-    const { makes } = api.store.tables.Deployment.get("shop/web") ?? {};
-    assert.equal(makes?.template.containers[0]?.requests.cpu, dryRun ? 100 : 180);
+    const { spec } = api.store.tables.Deployment.get("shop/web") ?? {};
+    assert.equal(spec?.template.containers[0]?.requests.cpu, dryRun ? 100 : 180);
     assert.equal(api.requests.get("resize Pod"), undefined);
     program.terminate();
     await scene.pass(2000);

@@ -157,7 +157,7 @@ for (const how of ["crash", "lost answer"] as const) {
     scene.policy("all", { mode: "Recommend" });
     await scene.run(10 * MINUTE_MS);
     const requestOf = (): number | undefined =>
-      scene.api.store.tables.Deployment.get("shop/web")?.makes?.template.containers[0]?.requests
+      scene.api.store.tables.Deployment.get("shop/web")?.spec?.template.containers[0]?.requests
         .cpu;
     if (how === "lost answer") {
       scene.api.failNext({ verb: "patch", kind: "Deployment", status: 0, done: true });
@@ -256,7 +256,7 @@ const FAILURES: readonly FailureClass[] = [
       for (const { metadata } of Deployment.all()) {
         Deployment.modify(
           `${metadata.namespace}/${metadata.name}`,
-          ({ makes: _makes, ...rest }) => ({
+          ({ spec: _makes, ...rest }) => ({
             ...rest,
             unreadableTemplate: "Cannot read a template: it has no containers",
           }),

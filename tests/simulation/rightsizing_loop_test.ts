@@ -22,7 +22,7 @@ import {
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
-import { madePods, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { sampleWorkload, workloadSpec } from "../fixtures/sample_workloads.ts";
 import { startRightsizing } from "./controller_program.ts";
 
 const MINUTE_MS = 60_000;
@@ -83,7 +83,7 @@ test("runRightsizingLoop() brings pods to the recommendation, and no template: a
 test("runRightsizingLoop() recreates pods only while the server does not serve resizes: an example", async (scene) => {
   scene.deployment("web", { containers: [open] });
   const { Deployment } = scene.api.store.tables;
-  const templateOf = () => Deployment.get("shop/web")?.makes?.template;
+  const templateOf = () => Deployment.get("shop/web")?.spec?.template;
   scene.policy("all", {
     intervalMs: INTERVAL_MS,
     strategy: { allowRecreate: true, cooldownMs: 0, changeThresholdPercent: 0 },
@@ -252,7 +252,7 @@ function stage() {
   tables.Namespace.create({
     metadata: { name: "shop", uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
-  tables.Deployment.create(sampleWorkload({ makes: madePods([templateContainer()]) }));
+  tables.Deployment.create(sampleWorkload({ spec: workloadSpec([templateContainer()]) }));
   tables.Pod.seed(workloadPod("web-1", [templateContainer({ oomKilledAtMs: START_MS - 1000 })]));
   const { cpu, memory } = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = -60; minute < 240; minute++) {

@@ -38,7 +38,7 @@ function specsOf({ api }: RightsizingScene): unknown {
   const { Pod, Deployment } = api.store.tables;
   return structuredClone([
     Pod.all().map(({ containers }) => containers),
-    Deployment.all().map(({ makes }) => makes),
+    Deployment.all().map(({ spec }) => spec),
   ]);
 }
 
@@ -335,13 +335,13 @@ sceneTest("runRightsizingLoop() rolls out once where another takes values back",
   scene.deployment("web", { containers });
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   const { Deployment } = scene.api.store.tables;
-  const { makes } = Deployment.get("shop/web") ?? {};
-  assert.ok(makes !== undefined);
+  const { spec } = Deployment.get("shop/web") ?? {};
+  assert.ok(spec !== undefined);
   /** A tool that looks every three minutes whether all is as its manifests say. */
   async function heal(minutes: number): Promise<void> {
     for (let minute = 0; minute < minutes; minute += 3) {
       await scene.run(3 * MINUTE_MS);
-      Deployment.modify("shop/web", (workload) => ({ ...workload, ...(makes && { makes }) }));
+      Deployment.modify("shop/web", (workload) => ({ ...workload, ...(spec && { spec }) }));
     }
   }
   scene.policy("all", { strategy: { allowInPlaceResize: false, allowRecreate: true } });

@@ -87,7 +87,7 @@ function resourcesOf({ containers: [app] }: Pod): Resources {
 function rollOut(scene: RightsizingScene): void {
   scene.api.store.tables.Deployment.modify(`${NAMESPACE}/web`, (before) => ({
     ...before,
-    rollout: { updated: 1, total: 3, stands: false },
+    rollout: { updated: 1, total: 3, halted: false },
   }));
 }
 

@@ -55,7 +55,7 @@ export function parseTestOptions(
 }
 
 function testCommand(): Command {
-  const count = numberWithin({ least: 1, most: 1000, whole: true });
+  const count = numberWithin({ min: 1, max: 1000, whole: true });
   return new Command("test")
     .description("Runs the tests that need no cluster, browser or Prometheus.")
     .argument("[paths...]", "test files or folders; without any, all tests")
@@ -63,11 +63,11 @@ function testCommand(): Command {
     .option("--long", "also tests/long, with new random cases, and coverage")
     .addOption(
       new Option("--seed <integer>", "seed of the properties; default 1, random with --long")
-        .argParser(numberWithin({ least: -MOST_SEED, most: MOST_SEED, whole: true })),
+        .argParser(numberWithin({ min: -MOST_SEED, max: MOST_SEED, whole: true })),
     )
     .addOption(
       new Option("--cases <count>", `per property; default ${CASES}, ${LONG_CASES} with --long`)
-        .argParser(numberWithin({ least: CASES, most: 1_000_000, whole: true })),
+        .argParser(numberWithin({ min: CASES, max: 1_000_000, whole: true })),
     )
     .addOption(
       new Option("--jobs <count>", "groups of files at once; default: one per CPU")

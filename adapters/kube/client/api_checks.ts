@@ -1,6 +1,6 @@
 /**
  * Checks of the API server at a program's start: its version and what it serves; and its reviews of
- * users. Findings are values; only a server that can't be reached is an error.
+ * users. Only a server that does not respond is an error.
  *
  * @module
  */
@@ -19,11 +19,11 @@ export interface ApiFindings {
   readonly serverVersion: string;
   /** Whether `pods/resize` is served; discovery shows a disabled feature gate, too. */
   readonly servesPodResize: boolean;
-  /** Whether that lowers memory limits without a restart. */
+  /** Whether `pods/resize` may lower memory limits without a restart. */
   readonly lowersMemoryLimits: boolean;
   /** True when the custom resource is established. */
   readonly servesAllocations: boolean;
-  /** Fields and values that its CRD does not know; see `unknownAllocationFields`. */
+  /** Fields and values that the CRD of allocations does not know; see `unknownAllocationFields`. */
   readonly unknownFields: readonly string[];
 }
 
@@ -61,12 +61,12 @@ async function servesResource(
 }
 
 /**
- * Before 1.34 the server's validation rejects a lower memory limit (KEP-1287). Neither discovery nor the
- * OpenAPI document shows that, so the version decides.
+ * First minor version whose validation accepts a lower memory limit (KEP-1287). Neither discovery nor the
+ * OpenAPI document shows that.
  */
 const LOWERS_MEMORY_MINOR = 34;
 
-/** False for an unreadable version: a rejected resize loses all its values. */
+/** False for an unreadable version: the server would reject a whole resize. */
 function lowersMemoryLimits(version: string): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   return Number(major) > 1 || (major === "1" && Number(minor) >= LOWERS_MEMORY_MINOR);
@@ -88,7 +88,7 @@ export async function unknownAllocationFields(
   );
   const known = objectOf(objectOf(served).properties);
   return ["spec", "status"].flatMap((half) =>
-    missing(half, objectOf(properties)[half], known[half])
+    missingFields(half, objectOf(properties)[half], known[half])
   );
 }
 
@@ -104,7 +104,7 @@ async function servedSchema(connection: KubeConnection): Promise<unknown> {
   );
 }
 
-function missing(path: string, ours: unknown, served: unknown): readonly string[] {
+function missingFields(path: string, ours: unknown, served: unknown): readonly string[] {
   if (served === undefined) return [path];
   const { properties, items, enum: values } = objectOf(ours);
   const known = objectOf(served);
@@ -113,10 +113,10 @@ function missing(path: string, ours: unknown, served: unknown): readonly string[
     ? []
     : listOf(values).filter((value) => !accepted.includes(value));
   const fields = Object.entries(objectOf(properties)).flatMap(([name, field]) =>
-    missing(`${path}.${name}`, field, objectOf(known.properties)[name])
+    missingFields(`${path}.${name}`, field, objectOf(known.properties)[name])
   );
-  const ofItems = items === undefined ? [] : missing(path, items, known.items);
-  return [...rejected.map((value) => `${path}: ${String(value)}`), ...fields, ...ofItems];
+  const itemFields = items === undefined ? [] : missingFields(path, items, known.items);
+  return [...rejected.map((value) => `${path}: ${String(value)}`), ...fields, ...itemFields];
 }
 
 /** A right, in the terms of RBAC. */
@@ -150,7 +150,7 @@ export interface AccessReviews {
   isAllowed(user: ReviewedUser, rule: AccessRule): Promise<boolean>;
 }
 
-/** Reviews with the rights of this connection. */
+/** Creates reviews with the rights of this connection. */
 export function createAccessReviews(connection: KubeConnection): AccessReviews {
   return {
     async userOf(token) {

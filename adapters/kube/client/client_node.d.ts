@@ -1,6 +1,6 @@
 /**
- * The part of client-node that this project uses. Its own types bring another version of Node's along,
- * with which TypeScript does not come to an end in some of our tests.
+ * The part of client-node that this project uses. The package's types import another version of Node's,
+ * with which TypeScript does not finish some of our tests.
  *
  * @module
  */

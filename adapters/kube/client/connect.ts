@@ -1,8 +1,8 @@
 /**
  * Connections of a program: as the pod's service account, or as a kubeconfig's user.
  *
- * In a cluster it reads two files and no environment variables, and connects by name, so that the
- * program needs network access to one host and port only, known when it is built.
+ * In a cluster a program reads two files and no environment variables, and connects by name, so that it
+ * needs network access to one host and port only, known when it is built.
  *
  * @module
  */
@@ -58,7 +58,7 @@ export async function connectInCluster(
   });
 }
 
-/** The kubeconfig, and what uses it. */
+/** The kubeconfig, and the program that uses it. */
 export interface KubeconfigOptions {
   /** The program, for the header `User-Agent`. */
   readonly program: string;
@@ -68,13 +68,13 @@ export interface KubeconfigOptions {
   readonly observe?: RequestObserver;
 }
 
-/** Members of a user and a cluster that are understood. */
-const KNOWN =
+/** Supported members of a user and a cluster. */
+const SUPPORTED =
   /^(token|client-certificate.*|client-key.*|server|certificate-authority.*|extensions)$/;
 
 /**
- * Connects as the current user of a kubeconfig with certificates or a token in it, as those of clusters
- * for development are. Throws the error of reading a file, and a `TypeError` for another way to log in.
+ * Connects as the current user of a kubeconfig with certificates or a token, as development clusters have.
+ * Throws the error of reading a file, and a `TypeError` for another way to log in.
  */
 export async function connectKubeconfig(
   { program, path = Deno.env.get("KUBECONFIG") ?? "", observe }: KubeconfigOptions,
@@ -93,11 +93,12 @@ export async function connectKubeconfig(
   };
   const context = entry("contexts", config["current-context"]);
   const [cluster, user] = [entry("clusters", context.cluster), entry("users", context.user)];
-  const other = [...Object.keys(user), ...Object.keys(cluster)].find((name) => !KNOWN.test(name));
-  if (other !== undefined || textOf(cluster.server) === undefined) {
+  const unsupported = [...Object.keys(user), ...Object.keys(cluster)]
+    .find((name) => !SUPPORTED.test(name));
+  if (unsupported !== undefined || textOf(cluster.server) === undefined) {
     throw new TypeError(
       `Cannot connect by kubeconfig ${path}: its current context has ` +
-        `${other ?? "no server"}; give one with a token or a client certificate`,
+        `${unsupported ?? "no server"}; give one with a token or a client certificate`,
     );
   }
   const [ca, cert, key, token] = [

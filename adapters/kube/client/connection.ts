@@ -1,5 +1,5 @@
 /**
- * The connection to an API server: what all list-watches and writers of this folder are built on.
+ * The connection to an API server, on which all list-watches and writers are built.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export function patchRequest(
   return { method: "PATCH", contentType: PATCHES[type], ...request };
 }
 
-/** A DELETE of the object if UID and version, where given, are still these. */
+/** A DELETE of the object if its UID, and version where given, are unchanged. */
 export function deleteRequest(
   path: string,
   preconditions: { readonly uid: string; readonly resourceVersion?: string },

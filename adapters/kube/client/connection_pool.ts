@@ -1,15 +1,16 @@
 /**
  * The pool of connections to one server, which is replaced when its connections are dead, and whether
- * the server can be connected to.
+ * the server can be reached.
  *
  * @module
  */
+
 /** Connections to one server. */
 export interface Pool {
   readonly client: Deno.HttpClient;
-  /** Aborted when the connections are dead: its streams would never end. */
+  /** Aborted when the connections are dead, to end streams over them. */
   readonly dead: AbortController;
-  /** When data last came over it, ms of a monotonic clock; -Infinity before. */
+  /** When it last received data, ms of a monotonic clock; -Infinity before. */
   receivedAtMs: number;
 }
 
@@ -17,7 +18,7 @@ export interface Pool {
 export interface ConnectionPool {
   /** The pool in use; a new one when there is none. */
   pool(): Promise<Pool>;
-  /** Drops this pool if it is still in use: the next request opens another. Requests in flight go on. */
+  /** Drops this pool if it is in use: the next request opens another. Requests in flight go on. */
   drop(pool: Pool): void;
   /** Drops the pool in use. Requests in flight go on. */
   close(): void;
@@ -25,11 +26,11 @@ export interface ConnectionPool {
 
 interface PoolInUse {
   readonly opening: Promise<Pool>;
-  /** Once it is open. */
+  /** Absent while it is being opened. */
   pool?: Pool;
 }
 
-/** Keeps no pool before the first request. */
+/** Creates a keeper that opens a pool at the first request. */
 export function createConnectionPool(
   open: () => Promise<Deno.HttpClient>,
 ): ConnectionPool {
@@ -42,18 +43,18 @@ export function createConnectionPool(
   function close(): void {
     const dropped = inUse;
     inUse = undefined;
-    // The request that waits for a pool gets the error of opening it.
+    // An error of opening goes to the request that waits for the pool.
     dropped?.opening.then(({ client }) => client.close(), () => {});
   }
 
   return {
     async pool() {
-      const own = inUse ??= { opening: openPool() };
+      const entry = inUse ??= { opening: openPool() };
       try {
-        own.pool = await own.opening;
-        return own.pool;
+        entry.pool = await entry.opening;
+        return entry.pool;
       } catch (error) {
-        if (inUse === own) inUse = undefined;
+        if (inUse === entry) inUse = undefined;
         throw error;
       }
     },
@@ -72,14 +73,16 @@ export type Connect = () => Promise<void>;
  *
  * When a Service has no endpoints, kube-proxy rejects connections by ICMP, of which the kernel sends a
  * pod about one per second (Linux, Documentation/networking/ip-sysctl.rst, `icmp_ratelimit`). Most of
- * many attempts at once get no ICMP then, and retry after 1, 2, 4, … 16 s: a request hangs for half a
- * minute, also when the server has long been back. So after a request without a response, or a broken
- * stream, requests wait for one short attempt, until one succeeds.
+ * many simultaneous attempts get none, and retry after 1, 2, 4, … 16 s: requests would hang for half a
+ * minute even if the server is back. So after a request without a response, or a broken stream, all
+ * requests wait for one short attempt to connect, which is repeated until it succeeds.
  */
 export interface Reachability {
-  /** Resolves when the server was reached last, or an attempt succeeds; throws the attempt's error. */
+  /** Resolves unless the server is in doubt; then tries to connect, and throws the attempt's error. */
   ensure(): Promise<void>;
+  /** Ends the doubt: the server has answered. */
   confirm(): void;
+  /** Puts the server in doubt: it did not answer. */
   doubt(): void;
 }
 
@@ -88,7 +91,7 @@ export function createReachability(connect: Connect): Reachability {
   let doubtful = false;
   let attempt: Promise<void> | undefined;
 
-  async function tried(): Promise<void> {
+  async function tryToConnect(): Promise<void> {
     try {
       await connect();
       doubtful = false;
@@ -98,25 +101,20 @@ export function createReachability(connect: Connect): Reachability {
   }
 
   return {
-    ensure: () => doubtful ? attempt ??= tried() : Promise.resolve(),
+    ensure: () => doubtful ? attempt ??= tryToConnect() : Promise.resolve(),
     confirm: () => void (doubtful = false),
     doubt: () => void (doubtful = true),
   };
 }
 
-/** The kernel sends a lost packet again after one second: enough for one retry. */
+/** Enough for one retry: the kernel sends a lost packet again after one second. */
 const CONNECT_TIMEOUT_MS = 2000;
-
-/** The port of a server's address. */
-function portOf({ port, protocol }: URL): number {
-  if (port !== "") return Number(port);
-  return protocol === "https:" ? 443 : 80;
-}
 
 /** Connects to a server's host and port over TCP. */
 export function connectTo(server: string): Connect {
-  const url = new URL(server);
-  const address = { hostname: url.hostname, port: portOf(url) };
+  const { hostname, port, protocol } = new URL(server);
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  const address = { hostname, port: port === "" ? defaultPort : Number(port) };
   return async () => {
     try {
       (await Deno.connect({ ...address, signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) })).close();

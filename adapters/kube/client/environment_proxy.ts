@@ -10,8 +10,8 @@ const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443"
 /**
  * The proxy's address by `HTTPS_PROXY`, for plain HTTP `HTTP_PROXY`, and `NO_PROXY`; undefined for a
  * direct connection. The rules are those of Go's `golang.org/x/net/http/httpproxy`, which kubectl
- * follows: hosts with their subdomains, `.domain`, `*.domain`, addresses, CIDR blocks, each but a block
- * with or without a port, and `*`; localhost is always direct. Packages for it know no CIDR blocks.
+ * follows: hosts with their subdomains, `.domain`, `*.domain`, addresses, CIDR blocks, all but blocks
+ * with or without a port, and `*`; localhost is always direct. npm packages do not support CIDR blocks.
  */
 export function environmentProxy(
   server: string,
@@ -53,7 +53,7 @@ function matches(
     : name !== "" && (host === name || host.endsWith(`.${name}`));
 }
 
-/** Whether the address is in the CIDR block; false for what is no block or no address. */
+/** Whether the address is in the CIDR block; false for other texts. */
 function isWithin(block: string, host: string): boolean {
   const [, network = "", prefix = ""] = /^([\d.a-f:]+)\/(\d{1,3})$/.exec(block) ?? [];
   const version = isIP(network);

@@ -37,7 +37,7 @@ export interface HTTPConnectionOptions {
   readonly openClient: () => Promise<Deno.HttpClient>;
   /** The program, for the header `User-Agent`. */
   readonly program: string;
-  /** Tested before other requests after one without a response. @default no test */
+  /** Tests the server after a request without a response, see `createReachability`. @default no test */
   readonly connect?: Connect;
   /** @default {systemClock} */
   readonly clock?: Clock;
@@ -54,9 +54,9 @@ const SILENCE_TIMEOUT_MS = 180_000;
 interface Call {
   readonly request: KubeRequest;
   readonly timeout: RequestTimeout;
-  /** The pool that it uses; absent before. */
+  /** Absent until it is sent. */
   pool?: Pool;
-  /** Whether the response has begun. */
+  /** Set once the response has begun. */
   responded?: true;
   /** HTTP status of the last response. */
   status?: number;
@@ -64,9 +64,11 @@ interface Call {
 
 /** Sends requests, and keeps track of dead connections and of a server that can't be reached. */
 interface Sender {
-  /** The response, when it is a success. A rejected login is refreshed once. */
+  /** Returns the response if it is a success. A rejected login is refreshed once. */
   open(call: Call): Promise<Response>;
+  /** Notes that data came. */
   received(call: Call): void;
+  /** Returns the error of a call, and notes what it says about the connection. */
   failure(error: unknown, call: Call): ApiError;
 }
 
@@ -178,11 +180,11 @@ function createSender(
       if (error instanceof ApiError) return error;
       const { timeout: { exceededMs }, pool } = call;
       const failed = noResponseError(error, call);
-      // Also after a broken stream: others break with it, and all of them retry at once.
+      // A broken stream counts, too: others break with it, and all retry at once.
       if (failed.reason !== "Aborted" && failed.reason !== "BadAnswer") reachability.doubt();
       if (failed.reason === "Aborted" || pool === undefined) return failed;
-      // A pool over which no data came for most of the timeout is dead: its streams are ended as well,
-      // since they would wait for minutes. While other requests succeed only this one was slow.
+      // A pool without data for half of the timeout is dead: its streams, which would wait for minutes, are
+      // ended. If data came, only this request was slow.
       const silentMs = clock.monotonic() - pool.receivedAtMs;
       connections.drop(pool);
       if (exceededMs !== undefined && silentMs >= exceededMs / 2) pool.dead.abort();

@@ -1,6 +1,6 @@
 /**
- * Reads JSON that no schema has validated: a member that is absent or of another type is undefined or
- * empty, and an exception only where the function has one.
+ * Reads JSON that no schema has validated. Absent members, and members of another type, become undefined or
+ * empty; `memberOf` and `listMemberOf` throw for another type.
  *
  * @module
  */

@@ -13,11 +13,11 @@ import { type KubeConnection, type ResourcePath, resourcePath } from "./connecti
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { statusError } from "./response_errors.ts";
 
-/** A kind: its collection, and what the product keeps of an object. */
+/** A kind: its collection, and the parser of its objects. */
 export interface Kind<T extends ApiObject> extends Pick<ResourcePath, "groupVersion" | "resource"> {
   /**
-   * Projects one object; an object for which it throws is left out, with a warning. A field
-   * `unreadable`, a sentence, is a warning, too.
+   * Parses one object. An object for which it throws is left out, with a warning; one with a field
+   * `unreadable`, a sentence, is kept, with a warning.
    */
   readonly parse: (raw: unknown) => T;
 }
@@ -30,7 +30,7 @@ export interface ListWatchOptions {
   readonly fieldSelector?: string;
   /** Receives warnings about objects that can't be read. */
   readonly log?: Log;
-  /** Spreads the ends of watches: 5 to 10 min. Without it the server chooses, some 30 to 60 min. */
+  /** Draws the lengths of watches, 5 to 10 min. Without it the server does, 30 to 60 min. */
   readonly random?: Random;
 }
 
@@ -90,7 +90,7 @@ export function listWatchOf<T extends ApiObject>(
     return {
       async list(signal) {
         const { items, resourceVersion } = await readPages(signal).catch((error) => {
-          // The snapshot of the pages expired before the last one was read: once without pages.
+          // The snapshot expired before the last page was read: lists again without pages.
           if (error instanceof ApiError && error.status === 410) return readPage({}, signal);
           throw error;
         });
@@ -157,17 +157,17 @@ function eventOf<T extends ApiObject>(
   if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") return undefined;
   const parsed = read(object);
   if (parsed !== undefined) return { type, object: parsed };
-  // Only a new list can show that it is gone.
+  // Only a new list can show which object is gone.
   if (type === "DELETED") throw new ApiError(410, "Expired", `${path}: a deletion is unreadable`);
   return { type: "BOOKMARK", resourceVersion: version };
 }
 
-/** Interval at which a server is asked again whether it serves the kind, ms. */
+/** Interval at which a server that does not serve the kind is asked again, ms. */
 const RETRY_MS = 60_000;
 
 /**
- * A kind that was served counts as gone when lists get 404, and nothing else, for this long, ms: while API
- * servers restart, one of them may not know it yet.
+ * A kind that was served is gone after lists got only 404 for this long, ms: while API servers restart, one
+ * of them may not know a kind yet.
  */
 const GONE_AFTER_MS = 5000;
 
@@ -182,7 +182,7 @@ export function optionalKind<T extends ApiObject>(
   source: ListWatch<T>,
   clock: Clock,
 ): ListWatch<T> {
-  /** -Infinity while it is not served, Infinity while it is. */
+  /** When the kind counts as gone: -Infinity while it is not served, Infinity while it is. */
   let goneAtMs = -Infinity;
   return {
     async list(signal) {

@@ -21,7 +21,7 @@ export interface ObservedRequest {
 export type RequestObserver = (request: ObservedRequest) => void;
 
 const VERBS = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
-/** `/api/v1` or `/apis/GROUP/VERSION`, the namespace, and the rest. */
+/** `/api/v1` or `/apis/GROUP/VERSION`, the namespace, then resource, name and subresource. */
 const PATH =
   /^\/api(?:s\/[^/]+)?\/[^/]+\/(?:namespaces\/[^/]+\/(?=[^/]+))?([^/]+)(\/[^/]+)?(\/[^/]+)?/;
 

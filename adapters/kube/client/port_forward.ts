@@ -28,7 +28,7 @@ export interface ForwardedStream extends PodPort {
   readonly onProblem: (message: string) => void;
 }
 
-/** Connects the stream with the port. Resolves with what ends that at once, or rejects. */
+/** Connects the stream with the port. Resolves with a function that ends the connection at once. */
 export async function forwardPort(
   config: KubeConfig,
   { namespace, pod, port, stream, onProblem }: ForwardedStream,
@@ -102,22 +102,20 @@ export async function podHTTPGet(
   }
 }
 
-/** Statuses that a WebSocket hides: it only reports that it could not open. */
-const HIDDEN: readonly number[] = [401, 403, 404];
+/** Statuses that a WebSocket does not report: it only fails to open. */
+const HIDDEN_STATUSES: readonly number[] = [401, 403, 404];
 
 /** Repeats the request without a WebSocket, to throw the server's own error. */
 async function throwRejection(
   connection: Pick<KubeConnection, "request">,
   { namespace, pod: name, port }: PodHTTPRequest,
 ): Promise<void> {
-  const path = resourcePath({
-    ...{ groupVersion: "v1", resource: "pods", subresource: "portforward" },
-    ...{ namespace, name },
-  });
+  const pod = { groupVersion: "v1", resource: "pods", namespace, name };
+  const path = resourcePath({ ...pod, subresource: "portforward" });
   try {
     await connection.request({ path, query: { ports: String(port) } });
   } catch (error) {
     // A user with the permission to forward gets 400, "Upgrade required".
-    if (error instanceof ApiError && HIDDEN.includes(error.status)) throw error;
+    if (error instanceof ApiError && HIDDEN_STATUSES.includes(error.status)) throw error;
   }
 }

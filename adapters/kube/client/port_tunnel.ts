@@ -1,5 +1,5 @@
 /**
- * A local port that leads to the port of a pod, as `kubectl port-forward` makes it. Each connection is
+ * A local port that leads to the port of a pod, as with `kubectl port-forward`. Each connection is
  * forwarded by itself (`pods/portforward`), so that a later one may lead to another pod.
  *
  * @module
@@ -16,9 +16,7 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/**
- * A tunnel's kubeconfig and target, both asked for each connection, which ends where `target` rejects.
- */
+/** A tunnel's kubeconfig and target, called for each connection; it ends where `target` rejects. */
 export interface TunnelParts {
   readonly config: () => KubeConfig;
   readonly target: () => Promise<PodPort>;

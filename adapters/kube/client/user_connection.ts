@@ -1,7 +1,7 @@
 /**
- * The connection of `kubectl coalloc`: client-node reads the kubeconfig, runs plugins, and connects by
- * proxies and TLS as the file has them. Agents and controllers have a thin connection of their own:
- * the package takes 150 MB (see docs/decisions).
+ * The connection of `kubectl coalloc`: client-node runs plugins, and connects by proxies and TLS as the
+ * kubeconfig has them. Agents and controllers have `http_connection.ts`: the package takes 150 MB (see
+ * docs/decisions).
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface UserConnection extends KubeConnection {
   podGet(request: PodHTTPRequest): Promise<unknown>;
   /** A local port that leads to the pod which `target` chooses for each connection. */
   tunnel(target: () => Promise<PodPort>): Promise<Tunnel>;
-  /** The user's bearer token; undefined for a user with another login, or that acts as another user. */
+  /** The user's bearer token; undefined for another login, and for an impersonated user. */
   bearerToken(): Promise<string | undefined>;
   close(): void;
 }
@@ -45,7 +45,7 @@ export function connectUser(options: UserOptions): UserConnection {
   let user = readUser(options);
   let login: Promise<https.RequestOptions> = Promise.resolve({});
 
-  /** One after another: a plugin that asks its user must not ask twice. */
+  /** Logs in once at a time: a plugin that prompts its user must not prompt twice. */
   function logIn(): Promise<https.RequestOptions> {
     login = login.catch(() => {}).then(() => loginOptions(user.config));
     return login;
@@ -128,12 +128,12 @@ async function loginOptions(config: KubeConfig): Promise<https.RequestOptions> {
   } catch (error) {
     throw new ApiError(0, "LoginFailed", loginProblem(error, config.getCurrentUser()));
   }
-  // client-node makes the agent once for each cluster and user, but closes a connection after each request.
+  // client-node keeps an agent for each cluster and user, but closes its connection after each request.
   if (typeof options.agent === "object") Object.assign(options.agent, { keepAlive: true });
   return options;
 }
 
-/** An error of the parser would repeat the plugin's output, which may hold a token. */
+/** Replaces errors of the parser: they repeat the plugin's output, which may have a token. */
 function loginProblem(error: unknown, user: User | null): string {
   const { exec } = user ?? {};
   const begin = `Cannot log in as user "${user?.name}"`;

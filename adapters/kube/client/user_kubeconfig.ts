@@ -1,9 +1,9 @@
 /**
  * The user and the cluster of a context, as client-node's `KubeConfig`.
  *
- * Done here, since client-node 2.0.1 does not: kubeconfigs of several files of which some are missing
- * or repeat a name, `tokenFile`, groups, UID and extra fields of an impersonation, plugins with a
- * relative path, what plugins learn of the cluster, and proxies that the environment names.
+ * Adds what client-node 2.0.1 lacks: kubeconfigs of several files, of which some are missing or repeat a
+ * name, `tokenFile`, groups, UID and extra fields of an impersonation, plugins with a relative path,
+ * `KUBERNETES_EXEC_INFO`, and proxies in the environment.
  *
  * @module
  */
@@ -35,9 +35,9 @@ export interface UserOptions {
   readonly env: (name: string) => string | undefined;
 }
 
-/** The server, namespace and user of a context. */
+/** Server, namespace and user of a context. */
 export interface ReadUser {
-  /** With one cluster and one user; sets the headers of each request. */
+  /** Has one cluster and one user; adds the headers to each request. */
   readonly config: KubeConfig;
   readonly server: string;
   readonly namespace: string;
@@ -94,7 +94,6 @@ export function readUser(options: UserOptions): ReadUser {
 
 const INSECURE = "insecure-skip-tls-verify";
 
-/** The contents of the files. */
 interface ReadFiles {
   readonly paths: string;
   readonly files: readonly JSONObject[];
@@ -118,7 +117,7 @@ function unreadable(path: string, state: string): TypeError {
 /** Members that are paths, relative to the file. */
 const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 
-/** With absolute paths; undefined where the file is missing. An empty file is an empty kubeconfig. */
+/** Reads a file, with absolute paths; undefined where it is missing. An empty file is an empty kubeconfig. */
 function readFile(path: string): JSONObject | undefined {
   const content = parsedFile(path);
   if (content === undefined || isMembers(content)) return content;
@@ -130,7 +129,7 @@ function parsedFile(path: string): unknown {
   try {
     return parse(Deno.readTextFileSync(path), (key, value) => {
       const isPath = typeof value === "string" && value !== "" &&
-        // A plugin without a folder is looked for in PATH.
+        // A plugin without a folder is found by PATH.
         (PATHS.includes(String(key)) || key === "command" && value.includes("/"));
       return isPath ? resolve(dirname(path), value) : value;
     });
@@ -150,7 +149,7 @@ interface Target {
   readonly user: JSONObject;
 }
 
-/** The target of a context, by default the current one; the first of two entries with a name counts. */
+/** The target of a context, by default the current one; of entries with the same name the first counts. */
 function targetOf({ paths, files }: ReadFiles, wanted: string | undefined): Target {
   const entries = (what: "context" | "cluster" | "user"): ReadonlyMap<unknown, JSONObject> =>
     new Map(
@@ -192,7 +191,7 @@ function targetOf({ paths, files }: ReadFiles, wanted: string | undefined): Targ
   };
 }
 
-/** Kubernetes documentation, "User impersonation". */
+/** Headers as in the Kubernetes documentation, "User impersonation". */
 function impersonationHeaders(
   raw: JSONObject,
   { user = textOf(raw.as), uid = textOf(raw["as-uid"]), groups }: Impersonation = {},

@@ -8,6 +8,7 @@ import type {
   CPUPolicy,
   CPUTarget,
   HorizontalPodAutoscaler,
+  MemoryTarget,
   VerticalPodAutoscaler,
 } from "../../../shared/api/autoscalers.ts";
 import { EVERY_WORKLOAD, type WorkloadRef } from "../../../shared/api/workload.ts";
@@ -102,9 +103,7 @@ function parseCPUTarget({ name, container, target }: RawResourceMetric): readonl
   return [{ ...present("container", container), ...wanted }];
 }
 
-function parseMemoryTarget(
-  { name, container, target }: RawResourceMetric,
-): readonly Pick<CPUTarget, "container">[] {
+function parseMemoryTarget({ name, container, target }: RawResourceMetric): MemoryTarget[] {
   if (name !== "memory" || target.averageUtilization === undefined) return [];
   return [present("container", container)];
 }
@@ -134,7 +133,7 @@ export function parseVerticalPodAutoscaler(raw: unknown): VerticalPodAutoscaler 
     target: kind === undefined || name === undefined ? EVERY_WORKLOAD : { kind, name },
     updateMode: "Off",
   };
-  return readOrReport(() => readActing(blank, objectOf(raw)), blank);
+  return readOrReport(() => withModeAndPolicies(blank, objectOf(raw)), blank);
 }
 
 function targetRefOf(spec: unknown): { readonly [key in keyof WorkloadRef]: string | undefined } {
@@ -142,10 +141,13 @@ function targetRefOf(spec: unknown): { readonly [key in keyof WorkloadRef]: stri
   return { kind: textOf(kind), name: textOf(name) };
 }
 
-function readActing(blank: VerticalPodAutoscaler, raw: JSONObject): VerticalPodAutoscaler {
+function withModeAndPolicies(
+  blank: VerticalPodAutoscaler,
+  raw: JSONObject,
+): VerticalPodAutoscaler {
   const spec = memberOf(raw, "spec");
   const updateMode = modeOf(memberOf(spec, "updatePolicy"));
-  // In this mode it changes nothing, whatever its other fields are.
+  // In mode `Off` a VPA changes nothing, so its other fields need not be readable.
   if (updateMode === "Off") return isPublished(raw) ? { ...blank, published: true } : blank;
   for (const [member, value] of Object.entries(targetRefOf(spec))) {
     if (value === undefined) {
@@ -155,7 +157,7 @@ function readActing(blank: VerticalPodAutoscaler, raw: JSONObject): VerticalPodA
   return { ...blank, updateMode, ...someOf("cpuPolicies", cpuPoliciesOf(spec)) };
 }
 
-/** By two marks of this product: other clients may set either. */
+/** Checks both label and recommender: other clients may set one of them. */
 function isPublished({ metadata, spec }: JSONObject): boolean {
   const { recommenders } = objectOf(spec);
   return objectOf(objectOf(metadata).labels)[PUBLISHED_LABEL.name] === PUBLISHED_LABEL.value &&

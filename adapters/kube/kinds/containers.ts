@@ -30,19 +30,13 @@ export interface RawContainers {
   readonly status?: Pick<RawPodStatus, "containerStatuses" | "initContainerStatuses"> | undefined;
 }
 
-/** Options of {@linkcode parseContainers}. */
-export interface ContainersOptions {
-  /** Whether to keep what the kubelet has allocated. @default {false} */
-  readonly keepAllocated?: boolean;
-}
-
 /**
- * Reads containers and sidecars as one list, the other init containers as another. Throws a
- * `SyntaxError` for a quantity that is too large to be counted.
+ * Reads containers and sidecars as one list, the other init containers as another; `allocated` is kept on
+ * request. Throws a `SyntaxError` for a quantity that is too large to be counted.
  */
 export function parseContainers(
   { metadata, spec, status }: RawContainers,
-  { keepAllocated = false }: ContainersOptions = {},
+  { keepAllocated = false }: { readonly keepAllocated?: boolean } = {},
 ): Pick<Pod, "containers" | "initContainers"> {
   const managers = limitManagersOf(metadata?.managedFields);
   const parse = (
@@ -108,7 +102,6 @@ function amountsOf(list: Texts | undefined): ResourceAmounts {
   return { ...present("cpu", cpuOf(list)), ...present("memory", memoryOf(list)) };
 }
 
-/** Reads what is in force. */
 function parseApplied({ resources, allocatedResources }: RawContainerStatus): Resources {
   const request = cpuOf(allocatedResources) ?? cpuOf(resources?.requests);
   return {

@@ -117,8 +117,8 @@ export function parseResourceQuota(raw: unknown): ResourceQuota {
   const tightest = (amountOf: AmountOf, ...names: readonly string[]): QuotaBound | undefined =>
     // The server counts both names of a request separately, and enforces both.
     names.flatMap((name): QuotaBound[] => {
-      const most = amountOf(hard, name);
-      return most === undefined ? [] : [{ hard: most, used: amountOf(used, name) ?? 0 }];
+      const bound = amountOf(hard, name);
+      return bound === undefined ? [] : [{ hard: bound, used: amountOf(used, name) ?? 0 }];
     }).sort((a, b) => (a.hard - a.used) - (b.hard - b.used))[0];
   return {
     metadata: parseNamespacedIdentity(raw),

@@ -38,8 +38,8 @@ const CORDON_TAINT = "node.kubernetes.io/unschedulable";
 export const nodeListWatch: OpenListWatch<Node> = listWatchOf({ ...NODES, parse: parseNode });
 
 /**
- * Reads one node from the server's cache, moments old at most: each of thousands of agents reads it a
- * few times a minute, and none of these reads needs etcd. Throws an `ApiError`.
+ * Reads one node from the server's cache, which is moments old at most: thousands of agents read their
+ * nodes a few times a minute, without a load on etcd. Throws an `ApiError`.
  */
 export async function readNode(connection: KubeConnection, name: string): Promise<Node> {
   const query = { resourceVersion: "0" };
@@ -58,8 +58,9 @@ export function parseNode(raw: unknown): Node {
   const { taints = [], unschedulable = false } = spec;
   const cordon = taints.find(({ key }) => key === CORDON_TAINT);
   const os = metadata.labels?.["kubernetes.io/os"];
-  const alarms = conditions.filter(({ type, status: is }) =>
-    is === "True" && type !== "Ready" && !NODE_PRESSURES.some((one) => one === type)
+  const alarms = conditions.filter((condition) =>
+    condition.status === "True" && condition.type !== "Ready" &&
+    !NODE_PRESSURES.some((type) => type === condition.type)
   );
   return {
     metadata: parseIdentity(raw),

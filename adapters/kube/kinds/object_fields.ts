@@ -98,7 +98,7 @@ export function cpuOf(list: Texts | undefined): number | undefined {
   return parsed(list?.["cpu"], parseCPU);
 }
 
-/** As `cpuOf`, for a bound: one that is too large to be counted is the largest number. */
+/** As `cpuOf`, for a bound: one that is too large to be counted is 2^53 m. */
 export function cpuBoundOf(list: Texts | undefined, name = "cpu"): number | undefined {
   return parsed(list?.[name], parseCPUBound);
 }
@@ -108,7 +108,7 @@ export function memoryOf(list: Texts | undefined): number | undefined {
   return parsed(list?.["memory"], parseBytes);
 }
 
-/** As `memoryOf`, for a bound, as `cpuBoundOf`. */
+/** As `memoryOf`, for a bound: one that is too large to be counted is 2^53 bytes. */
 export function memoryBoundOf(list: Texts | undefined, name = "memory"): number | undefined {
   return parsed(list?.[name], parseBytesBound);
 }
@@ -127,8 +127,8 @@ export interface PartialObject {
 }
 
 /**
- * Reads an object that bounds others: an unreadable one must not pass for one that bounds nothing. Where
- * `read` throws a `TypeError` or `SyntaxError`, returns `blank` with the error's message.
+ * Reads an object. Where `read` throws a `TypeError` or `SyntaxError`, returns `blank` with the message as
+ * `unreadable`: an unreadable bound must not count as none.
  */
 export function readOrReport<T extends PartialObject>(read: () => T, blank: T): T {
   try {

@@ -26,7 +26,7 @@ export function parsePod(raw: unknown): Pod {
   const conditions = status?.conditions ?? [];
   const resizeConditions = parseResizeConditions(conditions);
   const { containers, initContainers } = parseContainers({ metadata, spec, status }, {
-    // Kept only where it stands in for a generation, or shows what is not done yet.
+    // Needed only where a condition lacks the generation, or a resize is pending or has failed.
     keepAllocated: resizeConditions.some(({ type, reason, observedGeneration }) =>
       observedGeneration === undefined || type === "PodResizePending" || reason === "Error"
     ),

@@ -7,7 +7,7 @@
  */
 import type { NodeSelector } from "../../../shared/api/node.ts";
 
-/** The type, read-only at any depth. */
+/** `T`, read-only at any depth. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
   : T;
 

@@ -6,7 +6,6 @@
  */
 import { hasAmounts } from "../../../shared/resize/inputs/resources.ts";
 import type {
-  MadePods,
   PodTemplate,
   ReplicaCounts,
   ReplicaSet,
@@ -14,6 +13,7 @@ import type {
   Workload,
   WorkloadKind,
   WorkloadRef,
+  WorkloadSpec,
   WorkloadTemplate,
 } from "../../../shared/api/workload.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
@@ -71,8 +71,8 @@ export function isWorkloadKind(kind: string): kind is WorkloadKind {
 export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
   const workload = raw as RawWorkload;
   const { metadata } = workload;
-  const { unreadable, ...template } = readOrReport<Pick<Workload, "makes"> & PartialObject>(
-    () => ({ makes: parseMadePods(workload, kind) }),
+  const { unreadable, ...template } = readOrReport<Pick<Workload, "spec"> & PartialObject>(
+    () => ({ spec: parseWorkloadSpec(workload, kind) }),
     {},
   );
   return {
@@ -101,18 +101,17 @@ const ROLLOUTS: Readonly<Record<WorkloadKind, (raw: RawWorkload) => RolloutState
     return {
       updated: status?.updatedReplicas ?? 0,
       total: status?.replicas ?? 0,
-      stands: spec.paused === true || hasFailed === true,
+      halted: spec.paused === true || hasFailed === true,
     };
   },
   StatefulSet({ spec, status }) {
-    // Only the pods from the partition on get the newest template.
+    // Only pods with an ordinal from the partition on get the newest template.
     const { partition = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
-    const kept = Math.min(spec.replicas ?? 1, partition);
-    const total = Math.max(0, (status?.replicas ?? 0) - kept);
+    const total = Math.max(0, (status?.replicas ?? 0) - Math.min(spec.replicas ?? 1, partition));
     return {
       updated: isRolledOut(status) ? total : status?.updatedReplicas ?? 0,
       total,
-      stands: spec.updateStrategy?.type === "OnDelete",
+      halted: spec.updateStrategy?.type === "OnDelete",
     };
   },
   DaemonSet({ spec, status }) {
@@ -120,7 +119,7 @@ const ROLLOUTS: Readonly<Record<WorkloadKind, (raw: RawWorkload) => RolloutState
       updated: status?.updatedNumberScheduled ?? 0,
       // The deletion of a pod from a node that no longer matches is no rollout.
       total: Math.min(status?.desiredNumberScheduled ?? 0, status?.currentNumberScheduled ?? 0),
-      stands: spec.updateStrategy?.type === "OnDelete",
+      halted: spec.updateStrategy?.type === "OnDelete",
     };
   },
 };
@@ -132,19 +131,22 @@ function isRolledOut(status: RawWorkload["status"]): boolean {
 
 /** Counts of a Deployment, which has neither revisions nor ordinals, or of a StatefulSet. */
 function replicasOf({ metadata, spec, status }: RawWorkload): ReplicaCounts {
-  const there = status?.replicas ?? 0;
+  const statusReplicas = status?.replicas ?? 0;
   const firstOrdinal = spec.ordinals?.start ?? 0;
   return {
     replicas: spec.replicas ?? 1,
     observed: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
-    present: there,
+    present: statusReplicas,
     ready: status?.readyReplicas ?? 0,
-    updated: isRolledOut(status) ? there : status?.updatedReplicas ?? 0,
+    updated: isRolledOut(status) ? statusReplicas : status?.updatedReplicas ?? 0,
     ...(firstOrdinal === 0 ? {} : { firstOrdinal }),
   };
 }
 
-function parseMadePods({ metadata, spec, status }: RawWorkload, kind: WorkloadKind): MadePods {
+function parseWorkloadSpec(
+  { metadata, spec, status }: RawWorkload,
+  kind: WorkloadKind,
+): WorkloadSpec {
   return {
     paused: spec.paused ?? false,
     replicas: kind === "DaemonSet" ? status?.desiredNumberScheduled ?? 0 : spec.replicas ?? 1,
@@ -170,14 +172,14 @@ export function parseTemplate({ spec }: RawTemplate): PodTemplate {
  * request where there is none.
  */
 export function templateOf(
-  { kind, metadata, makes, unreadableTemplate }: Workload,
+  { kind, metadata, spec, unreadableTemplate }: Workload,
 ): WorkloadTemplate {
   const { name, namespace, uid, resourceVersion } = metadata;
-  const containers = makes?.template.containers ?? [];
+  const containers = spec?.template.containers ?? [];
   return {
     kind,
     metadata: { name, namespace, uid, resourceVersion },
-    replicas: makes?.replicas ?? 0,
+    replicas: spec?.replicas ?? 0,
     containers: containers.map(({ name, sidecar, requests, limits }) => ({
       name,
       sidecar,
@@ -195,7 +197,7 @@ export const replicaSetListWatch: OpenListWatch<ReplicaSet> = listWatchOf({
   parse: parseReplicaSet,
 });
 
-/** Projects a ReplicaSet to few bytes: Deployments keep ten old ones. */
+/** Projects a ReplicaSet to few bytes: a Deployment keeps ten old ReplicaSets. */
 export function parseReplicaSet(raw: unknown): ReplicaSet {
   const metadata = parseNamespacedIdentity(raw);
   const owner = parseOwner((raw as RawObject<unknown>).metadata.ownerReferences);

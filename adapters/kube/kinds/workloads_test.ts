@@ -100,7 +100,7 @@ pure("parseWorkload() reads whether a rollout is under way", () => {
     assert.equal(isRollingOut(rollout), rolls, `${kind} ${JSON.stringify(given)}`);
   }
   const { rollout } = parseWorkload(raw({ status: RS }), "Deployment");
-  assert.deepEqual(rollout, { updated: 2, total: 4, stands: false });
+  assert.deepEqual(rollout, { updated: 2, total: 4, halted: false });
 });
 
 pure("parseWorkload() keeps the identity, all labels and this product's annotations alone", () => {
@@ -140,7 +140,7 @@ const app = {
 };
 
 pure("parseWorkload() reads what new pods are made of", () => {
-  const made = (kind: WorkloadKind, given: Raw) => parseWorkload(raw(given), kind).makes;
+  const made = (kind: WorkloadKind, given: Raw) => parseWorkload(raw(given), kind).spec;
   const plain = { containers: [app], initContainers: [] };
   assert.deepEqual(made("Deployment", { spec: { template, replicas: 3, paused: true } }), {
     paused: true,
@@ -168,7 +168,7 @@ pure("parseWorkload() reads the owners of its template's values", () => {
   };
   const read = (...managedFields: readonly unknown[]) =>
     parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
-      .makes?.owners;
+      .spec?.owners;
   const owner = { manager: "optipod", atMs: Date.UTC(2026, 0, 1) };
   assert.deepEqual(read(entry)?.["app"], { "requests.cpu": owner, "limits.cpu": owner });
   assert.equal(read(), undefined);
@@ -191,7 +191,7 @@ pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a 
     },
   };
   const bare = { ready: false, restartsOnCPU: false, applied: NO_RESOURCES };
-  assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").makes?.template, {
+  assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").spec?.template, {
     containers: [app, { ...bare, name: "proxy", sidecar: true, requests: {}, limits: { cpu: 50 } }],
     initContainers: [
       {
@@ -213,8 +213,8 @@ pure("parseWorkload() reads the rollout also where the template can't be read", 
   const status = { replicas: 4, updatedReplicas: 2 };
   const workload = parseWorkload(raw({ spec: { template: HUGE }, status }), "Deployment");
   assert.match(workload.unreadableTemplate ?? "", /CPU quantity/);
-  assert.ok(!("makes" in workload));
-  assert.deepEqual(workload.rollout, { updated: 2, total: 4, stands: false });
+  assert.ok(!("spec" in workload));
+  assert.deepEqual(workload.rollout, { updated: 2, total: 4, halted: false });
 });
 
 Deno.test("workloadListWatch() lists each kind by its own path", async () => {

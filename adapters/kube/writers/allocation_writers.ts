@@ -18,9 +18,9 @@ export function createAllocationStore(connection: KubeConnection): AllocationSto
   const query = { fieldManager: "mbcas-controller" };
   return {
     async create({ apiVersion, kind, metadata, spec }) {
-      const { uid: _uid, resourceVersion: _version, ...own } = metadata;
+      const { uid: _uid, resourceVersion: _version, ...newMetadata } = metadata;
       const path = allocationsPath(metadata.namespace);
-      const body = { apiVersion, kind, metadata: own, spec };
+      const body = { apiVersion, kind, metadata: newMetadata, spec };
       return parseAllocation(await connection.request({ method: "POST", path, query, body }));
     },
     async writeStatus(allocation) {
@@ -43,7 +43,7 @@ export function createDesiredWriter(connection: KubeConnection): DesiredWriter {
       const market = desired.market === undefined ? undefined : { price: null, ...desired.market };
       const path = allocationPath(allocation);
       const query = { fieldManager: "mbcas-agent" };
-      // Revisions of bounds begin again where an allocation was deleted and made anew.
+      // The UID refuses a write to an allocation that was created again: its revisions begin anew.
       const body = { metadata: { uid: allocation.uid }, spec: { ...desired, market } };
       return storedVersion(
         await connection.request(patchRequest("merge", { path, query, body })),

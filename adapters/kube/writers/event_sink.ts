@@ -18,7 +18,7 @@ import {
 } from "../client/connection.ts";
 import { formatMicroTime } from "../kinds/object_fields.ts";
 
-/** Keeps the last events. */
+/** Recognizes repeated events. */
 export interface EventSeries {
   /** Records that the event was created under this name. */
   begin(event: ObjectEvent, created: { readonly name: string; readonly nowMs: number }): void;
@@ -35,19 +35,19 @@ interface CreatedEvent {
   lastMs: number;
 }
 
-/** A later repetition is a new event: the interval in which client-go aggregates similar events. */
+/** A repetition after this time, ms, is a new event; client-go aggregates events over the same interval. */
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
-/** Events that are kept; beyond it the one that was repeated longest ago is dropped. */
+/** Most events; the one that was repeated longest ago is dropped first. */
 const CAPACITY = 4096;
 
-/** Keeps no event yet. */
+/** Creates a series without events. */
 export function createEventSeries(): EventSeries {
   const known = new Map<string, CreatedEvent>();
   const keyOf = ({ about, type, reason, message }: ObjectEvent): string =>
     JSON.stringify([about.uid, type, reason, message]);
 
-  /** A map keeps the order of insertion: its first event was repeated longest ago. */
+  /** Inserts the event anew, so that the first one of the map was repeated longest ago. */
   function keep(key: string, created: CreatedEvent): void {
     known.delete(key);
     known.set(key, created);
@@ -112,7 +112,7 @@ export function createEventSink(
   const series = createEventSeries();
   let lastStamp = 0;
 
-  /** Microseconds as in client-go, each once: a policy and its workload may have the same name. */
+  /** Unique microseconds as in client-go: a policy and its workload may have the same name. */
   function stampOf(nowMs: number): string {
     lastStamp = Math.max(Math.floor(nowMs * 1000), lastStamp + 1);
     return lastStamp.toString(16);
@@ -120,8 +120,8 @@ export function createEventSink(
 
   async function createEvent(event: ObjectEvent, signal: AbortSignal): Promise<void> {
     const nowMs = clock.wall();
-    // Unique as in client-go: the object's name and the time in hex. A part of a DNS subdomain ends in a
-    // letter or a digit.
+    // As in client-go: the object's name and the time in hex. A part of a DNS subdomain ends in a letter or a
+    // digit.
     const name = `${event.about.name.slice(0, 200).replace(/[-.]+$/, "")}.${stampOf(nowMs)}`;
     await connection.request({
       method: "POST",

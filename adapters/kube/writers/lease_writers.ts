@@ -82,7 +82,7 @@ export function createNodeLink(
   async function createLease(): Promise<void> {
     const labels = { [APP_LABEL]: AGENT_APP };
     const { metadata: node } = await readNode(connection, nodeName);
-    // The garbage collector deletes it with the node; it does not block the node's deletion.
+    // The garbage collector deletes the Lease with the node; the Lease does not block the node's deletion.
     const owner = { apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid };
     await connection.request({
       method: "POST",

@@ -23,16 +23,13 @@ function podPath(
   return resourcePath(subresource === undefined ? pod : { ...pod, subresource });
 }
 
-/** Options of the resizer. */
-export interface PodResizerOptions {
-  /** The recorded owner of the limits: undo relies on it. @default {"mbcas"} */
-  readonly fieldManager?: string;
-}
-
-/** Creates a resizer. It merges: an apply would conflict with the client that created the pod. */
+/**
+ * Creates a resizer. It merges: an apply would conflict with the client that created the pod. Restores
+ * recognize changed limits by the field manager.
+ */
 export function createPodResizer(
   connection: KubeConnection,
-  { fieldManager = "mbcas" }: PodResizerOptions = {},
+  { fieldManager = "mbcas" }: { readonly fieldManager?: string } = {},
 ): PodResizer {
   return {
     async resize(namespace, podName, patch, { manager = fieldManager, auditID } = {}) {
@@ -45,7 +42,7 @@ export function createPodResizer(
   };
 }
 
-/** The server's message for a pod with several budgets, which it never evicts, with status 500. */
+/** The server's message, with status 500, for a pod with several budgets, which it never evicts. */
 const SEVERAL_BUDGETS = "more than one PodDisruptionBudget";
 /** The cause of a 429 by a budget; a 429 without it is the server's rate limit. */
 const BY_BUDGET = "DisruptionBudget";
@@ -70,7 +67,7 @@ export function createPodEvictor(connection: KubeConnection): PodEvictor {
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const { status, causes, message } = error;
-        // 409: another pod of the name.
+        // 409: a new pod has the name.
         if (status === 404 || status === 409) return { is: "gone" };
         if (status === 403) return { is: "forbidden", message };
         if (status === 429 && causes.includes(BY_BUDGET)) return { is: "blocked", message };
@@ -88,7 +85,7 @@ export function createDeletionCostWriter(connection: KubeConnection): DeletionCo
       const path = podPath({ namespace, name });
       const body = { metadata: { uid, annotations: { [DELETION_COST]: String(cost) } } };
       const written = connection.request(patchRequest("merge", { path, body })).then(() => true);
-      // The UID makes the patch a conflict on another pod of the name.
+      // The UID makes the patch a conflict where a new pod has the name.
       return await unlessRefused(written, 404, 409) ?? false;
     },
   };

@@ -24,7 +24,7 @@ import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 
 const MANAGER = "mbcas-controller";
 
-/** Creates a writer. */
+/** Creates a writer of policies' status. */
 export function createPolicyStatusWriter(connection: KubeConnection): PolicyStatusWriter {
   return {
     async writeStatus({ metadata: { namespace, name, uid, resourceVersion } }, status) {
@@ -33,7 +33,7 @@ export function createPolicyStatusWriter(connection: KubeConnection): PolicyStat
           method: "PUT",
           path: resourcePath({ ...POLICIES, namespace, name, subresource: "status" }),
           query: { fieldManager: MANAGER },
-          // The server takes the status alone, and keeps the spec, also one with faults.
+          // The server ignores the spec of a write to the status.
           body: {
             apiVersion: POLICIES.groupVersion,
             kind: "OptimizationPolicy",
@@ -46,7 +46,7 @@ export function createPolicyStatusWriter(connection: KubeConnection): PolicyStat
   };
 }
 
-/** Creates a store. */
+/** Creates a store of reports. */
 export function createReportStore(connection: KubeConnection): ReportStore {
   return {
     async list(namespace) {
@@ -69,7 +69,7 @@ export function createReportStore(connection: KubeConnection): ReportStore {
         }
         : patchRequest("apply", {
           path: resourcePath({ ...REPORTS, namespace, name }),
-          // No other client writes reports: the content of that version is replaced by force.
+          // No other client writes reports, so the content is replaced by force.
           query: { fieldManager: MANAGER, force: "true" },
           body: { ...body, metadata: { ...metadata, resourceVersion } },
         });
@@ -83,9 +83,8 @@ export function createReportStore(connection: KubeConnection): ReportStore {
 }
 
 /**
- * Creates a publisher: it creates and deletes VPAs, and patches their status. The target is written once,
- * so that no VPA becomes another. The status is applied without force: the server's 409 names a
- * recommender that writes it, too.
+ * Creates a publisher: it creates and deletes VPAs, and patches their status. A VPA's target is never
+ * changed. The status is applied without force: the server's 409 names another recommender that writes it.
  */
 export function createVPAPublisher(connection: KubeConnection): VPAPublisher {
   const vpas = { groupVersion: "autoscaling.k8s.io/v1", resource: "verticalpodautoscalers" };

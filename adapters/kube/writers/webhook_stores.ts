@@ -120,8 +120,7 @@ export function createTrustStore(
         path,
         query: { fieldManager: "mbcas-webhook" },
         body: [
-          // With the version in it the patch is a 409 on any other one; a failed `test` would be a 422,
-          // as an invalid patch is.
+          // Makes the patch a 409 on another version; a failed `test` is a 422, as for an invalid patch.
           { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
           ...bundles.flatMap(([webhook], index) => [
             { op: "test", path: `/webhooks/${index}/name`, value: webhook },
@@ -141,21 +140,18 @@ function decoded(text: string): string {
   return new TextDecoder().decode(Uint8Array.fromBase64(text));
 }
 
-/** By this label a Service finds its EndpointSlices. */
+/** Label by which a Service selects its EndpointSlices. */
 const SERVICE_NAME = "kubernetes.io/service-name";
 
-/** Which EndpointSlice. */
-export interface EndpointSlicePlace {
-  readonly namespace: string;
-  readonly name: string;
-  /** Labels beside the Service's name. */
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-/** The EndpointSlice of this name. */
+/** Creates the store of one EndpointSlice. */
 export function createEndpointSliceStore(
   connection: KubeConnection,
-  { namespace, name, labels }: EndpointSlicePlace,
+  { namespace, name, labels }: {
+    readonly namespace: string;
+    readonly name: string;
+    /** Labels beside the Service's name. */
+    readonly labels: Readonly<Record<string, string>>;
+  },
 ): EndpointSliceStore {
   const slices = { groupVersion: "discovery.k8s.io/v1", resource: "endpointslices", namespace };
   const path = resourcePath({ ...slices, name });
@@ -182,7 +178,7 @@ export function createEndpointSliceStore(
 }
 
 function parseEndpointSlice(raw: unknown): EndpointSlice {
-  // Endpoints and ports stand beside the metadata: this kind has no spec.
+  // This kind has no spec: endpoints and ports are beside the metadata.
   const { metadata: { labels = {} }, addressType, endpoints, ports } = raw as RawEndpointSlice;
   return {
     metadata: parseNamespacedIdentity(raw),

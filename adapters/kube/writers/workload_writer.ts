@@ -27,13 +27,13 @@ import { objectOf } from "../client/json_fields.ts";
 import { parseWorkload, workloadPath } from "../kinds/workloads.ts";
 
 /** A workload as the server has it now. */
-interface Present {
+interface PresentWorkload {
   readonly workload: RightsizedWorkload;
   readonly managedFields: unknown;
 }
 
-/** A workload's status changes often: after a conflict it is read and written again. */
-const TRIES = 3;
+/** Attempts at a write: a workload's status changes often, so that writes conflict. */
+const ATTEMPTS = 3;
 
 /**
  * Creates a writer, which gets and patches the three kinds.
@@ -47,7 +47,7 @@ export function createWorkloadWriter(
   connection: KubeConnection,
   { log }: { readonly log: Log },
 ): WorkloadWriter {
-  async function read({ kind, metadata }: RightsizedWorkload): Promise<Present> {
+  async function read({ kind, metadata }: RightsizedWorkload): Promise<PresentWorkload> {
     const raw = await connection.request({ path: pathOf({ kind, metadata }) });
     const parsed = parseWorkload(raw, kind);
     const subject = `${kind} "${metadata.name}"`;
@@ -60,7 +60,7 @@ export function createWorkloadWriter(
   }
 
   async function write(
-    present: Present,
+    present: PresentWorkload,
     { wanted, serverSideApply, auditID }: RecreateOptions & { readonly wanted: WantedResources },
   ): Promise<void> {
     const { workload, managedFields } = present;
@@ -74,7 +74,7 @@ export function createWorkloadWriter(
       path: pathOf(workload),
       query: { fieldManager, ...(force ? { force: "true" } : {}) },
       contentType,
-      // Values that the patch keeps may have changed since they were read: the version makes that a 409.
+      // The version makes the patch a 409 if the values that it keeps have changed since they were read.
       body: { ...body, metadata: { ...body.metadata, resourceVersion } },
     });
     const managers = formerOwners(present, wanted);
@@ -88,7 +88,7 @@ export function createWorkloadWriter(
 
   return {
     async recreate(workload, wanted, options) {
-      for (let left = TRIES - 1;; left--) {
+      for (let left = ATTEMPTS - 1;; left--) {
         const present = await read(workload);
         if (!isSameTemplate(present.workload, workload)) {
           const { kind, metadata: { name } } = workload;
@@ -125,17 +125,17 @@ function conflict(message: string): ApiError {
   return new ApiError(409, "Conflict", message);
 }
 
-/** Compares as JSON: the same reader has built both, with members in the same order. */
+/** Compares as JSON: the same parser has built both, with members in the same order. */
 function isSameTemplate(a: RightsizedWorkload, b: RightsizedWorkload): boolean {
   return JSON.stringify(a.template) === JSON.stringify(b.template);
 }
 
 /**
- * Other field managers that own values which change: applying the present value takes it from no other. A
- * value that is set by force is taken from all of them.
+ * Other field managers that own values which change: a forced apply takes these values from them all. An
+ * apply of the present value makes both managers owners.
  */
 function formerOwners(
-  { workload: { template }, managedFields }: Present,
+  { workload: { template }, managedFields }: PresentWorkload,
   wanted: WantedResources,
 ): readonly string[] {
   const changed = new Set(template.containers.flatMap((container) => {

@@ -1,5 +1,5 @@
 /**
- * Completion of the last argument. Pure but for the names that it reads.
+ * Completion of the last argument.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const DEFAULT = ":0";
 type NameSource = (cluster: Cluster, namespace: string) => Promise<readonly string[]>;
 
 /** Names by the flag or argument that they are for. */
-const NAMES: Readonly<Record<string, NameSource>> = {
+const NAME_SOURCES: Readonly<Record<string, NameSource>> = {
   namespace: async ({ reader }) => (await reader.pods()).map(({ metadata }) => metadata.namespace),
   node: async ({ reader }) => (await reader.pods()).flatMap(({ nodeName }) => nodeName || []),
   policy: async (cluster, namespace) =>
@@ -39,7 +39,7 @@ export interface CompletionInput extends Pick<CoallocWorld, "connect"> {
   readonly args: readonly string[];
 }
 
-/** The command, what is typed of it before the last argument, and the way to the cluster. */
+/** The command, its arguments before the last one, and the connection. */
 interface Typed extends Pick<CoallocWorld, "connect"> {
   readonly command: Command;
   readonly args: readonly string[];
@@ -54,11 +54,11 @@ export async function complete(
   const before = args.slice(0, -1);
   const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
-  if (command === undefined) return answer([], last);
-  // Flags may stand before the command, too.
-  const own = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
-  const typed = { command, args: own, connect };
-  const previous = flagOf(command, own.at(-1));
+  if (command === undefined) return completionText([], last);
+  // Flags may be before the command, too.
+  const commandArgs = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
+  const typed = { command, args: commandArgs, connect };
+  const previous = flagOf(command, commandArgs.at(-1));
   if (previous?.required) return await valuesOf(previous, { last, typed });
   const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
   const assigned = flagOf(command, flagName);
@@ -68,7 +68,7 @@ export async function complete(
       line.startsWith(":") || line === "" ? line : `${flagName}=${line}`
     ).join("\n");
   }
-  return answer(last.startsWith("-") ? flagsOf(command) : await argumentsOf(typed), last);
+  return completionText(last.startsWith("-") ? flagsOf(command) : await argumentsOf(typed), last);
 }
 
 function flagOf(command: Command, arg: string | undefined): Option | undefined {
@@ -82,7 +82,7 @@ async function valuesOf(
   { last, typed }: { readonly last: string; readonly typed: Typed },
 ): Promise<string> {
   if (option.flags.endsWith(" <file>")) return `${DEFAULT}\n`;
-  return answer(option.argChoices ?? await namesFor(option.name(), typed), last);
+  return completionText(option.argChoices ?? await namesFor(option.name(), typed), last);
 }
 
 async function argumentsOf(typed: Typed): Promise<readonly string[]> {
@@ -101,9 +101,9 @@ async function argumentsOf(typed: Typed): Promise<readonly string[]> {
   return (await namesFor("pod", typed)).filter((pod) => !given.includes(pod));
 }
 
-/** Completion never complains: without a cluster there are no names. */
+/** The names; none without a cluster, as completion reports no errors. */
 async function namesFor(
-  what: string,
+  source: string,
   { command, args, connect }: Typed,
 ): Promise<readonly string[]> {
   const given = (flag: string): string | undefined => {
@@ -114,7 +114,7 @@ async function namesFor(
     if (arg === undefined) return undefined;
     return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : args[index + 1];
   };
-  const read = NAMES[what];
+  const read = NAME_SOURCES[source];
   if (read === undefined) return [];
   try {
     const [kubeconfig, context] = [given("--kubeconfig"), given("--context")];
@@ -149,10 +149,10 @@ function plainArguments(command: Command, args: readonly string[]): string[] {
 }
 
 function flagsOf(command: Command): string[] {
-  const own = command.options.map(({ long, description }) => `${long}\t${description}`);
-  return [...own, "--help\tshow the help of this command"];
+  const flags = command.options.map(({ long, description }) => `${long}\t${description}`);
+  return [...flags, "--help\tshow the help of this command"];
 }
 
-function answer(candidates: readonly string[], last: string): string {
+function completionText(candidates: readonly string[], last: string): string {
   return [...candidates.filter((one) => one.startsWith(last)), NO_FILES, ""].join("\n");
 }

@@ -1,14 +1,14 @@
 /**
- * Completion scripts: each asks the program itself, by its hidden command `__complete`, which kubectl
- * calls, too. No library does it: @bomb.sh/tab 0.0.22, the kept one for commander, calls its sources
- * without waiting, so it can't offer names that the API server has, and knows no `__complete`.
+ * Completion scripts: each calls the hidden command `__complete`, as kubectl does. Not by a library:
+ * @bomb.sh/tab 0.0.22, the maintained one for commander, does not await its sources, so that it can't offer
+ * names of the API server, and has no `__complete`.
  *
  * @module
  */
 
 /**
- * The scripts by their shells, to be sourced; `kubectl` is the executable file, to be put on PATH, by which
- * kubectl completes its plugin.
+ * Scripts to be sourced, by shell; `kubectl` is an executable file, to be put on PATH, with which kubectl
+ * completes its plugin.
  */
 export const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
   bash: `\

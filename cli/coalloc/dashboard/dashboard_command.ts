@@ -4,12 +4,12 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
-import { aborted } from "../../../shared/control/time_limit.ts";
+import { untilAborted } from "../../../shared/control/time_limit.ts";
 import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem, type DashboardAccess } from "../ports.ts";
 
-/** Longest wait for the controller's first answer. */
+/** Longest wait for the controller's first answer, ms. */
 const TIMEOUT_MS = 10_000;
 
 /** The flags of `dashboard`. */
@@ -52,15 +52,15 @@ export async function dashboardCommand(
     await checkTarget(tunnel.address, signal);
     if (signal.aborted) return 0;
     const key = crypto.randomUUID();
-    // Other commands need no server, nor the packages of one.
+    // Only this command needs a server and its packages.
     const { serveHTTP } = await import("../../../adapters/program_server.ts");
     const proxy = dashboardProxy({ target: tunnel.address, token: dashboard.token, key });
     const server = serveHTTP(proxy, { address: `127.0.0.1:${port}` });
     const url = `http://${server.address}/?key=${key}`;
     world.out(`Dashboard: ${url}\nThe address works once, in one browser. Ctrl-C ends it.\n`);
     if (open) world.browse(url);
-    await aborted(signal);
-    // Streams of updates end with it.
+    await untilAborted(signal);
+    // First, since streams of updates end with the tunnel.
     await tunnel.close();
     await server.shutdown();
     return 0;
@@ -92,8 +92,8 @@ const OTHER_BROWSER =
   "kubectl coalloc dashboard, and run it again\n";
 
 /**
- * A local server in front of the dashboard, as a handler of requests: it adds the user's token, which the
- * browser never has, and answers one browser only.
+ * Handles requests of a local server in front of the dashboard: adds the user's token, which the browser never
+ * has, and answers one browser only.
  */
 function dashboardProxy(
   { target, token, key }: {
@@ -109,11 +109,11 @@ function dashboardProxy(
   return {
     async fetch(request) {
       const { hostname, pathname, search, searchParams } = new URL(request.url);
-      // A page of another host that resolves to this one.
+      // DNS rebinding: a page of another host whose name resolves to this one.
       if (hostname !== "127.0.0.1") return new Response("Unknown host\n", { status: 403 });
       if (!isOpened && searchParams.get("key") === key) {
         isOpened = true;
-        return opened(session);
+        return sessionRedirect(session);
       }
       const cookies = request.headers.get("cookie")?.split("; ") ?? [];
       if (!cookies.includes(`${COOKIE}=${session}`)) {
@@ -133,8 +133,8 @@ function dashboardProxy(
   };
 }
 
-/** Loads the page from the same site: so the browser sends its cookie, whatever program opened this. */
-function opened(session: string): Response {
+/** Redirects by a page of the same site, so that the browser sends its cookie, whatever program opened it. */
+function sessionRedirect(session: string): Response {
   return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/">', {
     headers: {
       "content-type": "text/html",

@@ -5,7 +5,7 @@
  */
 import type { PartName, Snapshot, SnapshotParts } from "../kube/snapshot.ts";
 
-/** How bad it is; an `error` means that the product does not do its work. */
+/** Severities; an `error` means that the product does not do its work. */
 export const SEVERITIES = ["error", "warning", "info"] as const;
 /** One of {@linkcode SEVERITIES}. */
 export type Severity = typeof SEVERITIES[number];
@@ -22,7 +22,7 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** A check that could not look. */
+/** A check whose parts could not be read. */
 export interface Unchecked {
   readonly check: string;
   /** The right that is missing, or the server's message. */
@@ -36,7 +36,7 @@ export interface Check {
   readonly find: (parts: SnapshotParts) => readonly Finding[];
 }
 
-/** A check that sees the parts that it needs, and no others. */
+/** Defines a check; the type lets it see only the parts that it needs. */
 export function check<P extends PartName>(one: {
   readonly name: string;
   readonly needs: readonly P[];
@@ -50,11 +50,11 @@ export interface Diagnosis {
   /** The worst first. */
   readonly findings: readonly Finding[];
   readonly unchecked: readonly Unchecked[];
-  /** Checks that have looked. */
+  /** Number of checks that ran. */
   readonly checked: number;
 }
 
-/** Runs the checks on what could be read. */
+/** Runs the checks whose parts could be read. */
 export function diagnose(snapshot: Snapshot, checks: readonly Check[]): Diagnosis {
   const read: Partial<Record<PartName, unknown>> = {};
   const reasons = new Map<PartName, string>();
@@ -67,7 +67,7 @@ export function diagnose(snapshot: Snapshot, checks: readonly Check[]): Diagnosi
   for (const { name, needs, find } of checks) {
     const missing = needs.flatMap((part) => reasons.get(part) ?? []);
     if (missing.length > 0) unchecked.push({ check: name, why: [...new Set(missing)].join("; ") });
-    // A check sees the parts that it names, and those are read.
+    // All parts that the check needs are there.
     else findings.push(...find(read as unknown as SnapshotParts));
   }
   return {

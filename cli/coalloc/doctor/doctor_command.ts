@@ -1,8 +1,7 @@
 /**
- * `doctor`: looks at cluster, installation and managed pods, and says what is wrong and what to do.
+ * `doctor`: checks cluster, installation and managed pods, and shows problems with their remedies.
  *
- * Exit codes: 0 no finding of severity `error`, 1 there is one, 3 there is none, but a check could not
- * look.
+ * Exit codes: 1 with a finding of severity `error`, otherwise 3 where a check could not run, and 0.
  *
  * @module
  */
@@ -25,7 +24,7 @@ export const CHECKS: readonly Check[] = [
   ...WORKLOAD_CHECKS,
 ];
 
-/** There is no error, but not all could be looked at. */
+/** Exit code without an error, but with a check that could not run. */
 const UNCHECKED = 3;
 
 const STYLES: Readonly<Record<Severity, Paint>> = { error: "red", warning: "yellow", info: "dim" };

@@ -16,12 +16,12 @@ import {
   type WrittenLease,
 } from "../kube/snapshot.ts";
 
-/** A clock this far off makes readings look old, and Leases overdue. */
-const MOST_SKEW_MS = 5000;
-/** The leader renews its certificates long before. */
+/** A larger difference between clocks makes readings look old, and Leases overdue. */
+const MAX_SKEW_MS = 5000;
+/** Least time that certificates should be valid: the leader renews them long before. */
 const CERTIFICATE_LEFT_MS = 7 * 24 * 3_600_000;
 
-/** The definition without which nothing works. */
+/** The only definition that is required. */
 const ALLOCATIONS = "podallocations.allocation.mbcas.io";
 
 const REINSTALL = "apply the manifests of one version, and use the command of that version";
@@ -31,7 +31,7 @@ function titleOf({ name }: Pick<ProgramState, "name">): string {
   return `${kind} ${SYSTEM_NAMESPACE}/${name}`;
 }
 
-/** Seconds since the last renewal; twice the duration absorbs a delay of the server's. */
+/** Seconds since the last renewal if that is overdue; twice the duration allows for delays of the server. */
 function overdueSeconds(
   { renewTimeMs = 0, writtenAtMs = renewTimeMs, durationSeconds }: WrittenLease,
   nowMs: number,
@@ -41,18 +41,18 @@ function overdueSeconds(
 }
 
 /** `in 3 d`, `12 d ago`. */
-function distance(ms: number): string {
+function distanceText(ms: number): string {
   const days = Math.round(Math.abs(ms) / 86_400_000);
   return ms < 0 ? `${days} d ago` : `in ${days} d`;
 }
 
-/** Whether no DaemonSet runs on the node: Fargate and virtual kubelets. */
+/** Whether the node can't run DaemonSets: Fargate and virtual kubelets. */
 function isVirtual({ labels = {} }: Node): boolean {
   return labels.type === "virtual-kubelet" ||
     labels["eks.amazonaws.com/compute-type"] === "fargate";
 }
 
-/** All of them. */
+/** Checks of the installation. */
 export const INSTALLATION_CHECKS: readonly Check[] = [
   check({
     name: "programs",
@@ -114,7 +114,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
     name: "definitions",
     needs: ["definitions", "unknownFields"],
     find: (parts) => {
-      // The others belong to components, which need not be installed.
+      // The other definitions belong to optional components.
       const missing = parts.definitions.filter(({ exists, name }) =>
         !exists && name === ALLOCATIONS
       )
@@ -179,7 +179,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         const { renewTimeMs, writtenAtMs } = lease;
         if (node === undefined || renewTimeMs === undefined || writtenAtMs === undefined) return [];
         const skew = renewTimeMs - writtenAtMs;
-        return Math.abs(skew) <= MOST_SKEW_MS ? [] : [{
+        return Math.abs(skew) <= MAX_SKEW_MS ? [] : [{
           code: "ClockSkew",
           severity: "warning",
           object: `Node ${node}`,
@@ -212,7 +212,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
       const remedy =
         "let a controller with the component webhook lead: the leader writes caBundle; with " +
         "cert-manager, mend its injector";
-      const ofBundles = bundles.flatMap(({ webhook, problem, certificates, signs }): Finding[] => {
+      const findings = bundles.flatMap(({ webhook, problem, certificates, signs }): Finding[] => {
         const found = (code: string, why: string): Finding[] => {
           const seen = `caBundle of ${webhook}: ${why}`;
           return [{ code, severity: "error", object: configuration, remedy, seen }];
@@ -222,7 +222,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         }
         const endMs = Math.max(...certificates.map(({ notAfterMs }) => notAfterMs));
         if (endMs <= server.atMs) {
-          const ended = distance(endMs - server.atMs);
+          const ended = distanceText(endMs - server.atMs);
           return found("CABundleExpired", `its certificates ended ${ended}`);
         }
         return signs === false
@@ -230,12 +230,12 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
           : [];
       });
       const leftMs = serving && serving.notAfterMs - server.atMs;
-      if (leftMs === undefined || leftMs > CERTIFICATE_LEFT_MS) return ofBundles;
-      return [...ofBundles, {
+      if (leftMs === undefined || leftMs > CERTIFICATE_LEFT_MS) return findings;
+      return [...findings, {
         code: "CertificateEnds",
         severity: leftMs <= 0 ? "error" : "warning",
         object: `Secret ${SYSTEM_NAMESPACE}/mbcas-webhook-certificates`,
-        seen: `the webhook's certificate ${leftMs <= 0 ? "ended" : "ends"} ${distance(leftMs)}`,
+        seen: `the webhook's certificate ${leftMs <= 0 ? "ended" : "ends"} ${distanceText(leftMs)}`,
         remedy: "the leader renews it: look at the controllers' log for why it did not",
       }];
     },
@@ -244,13 +244,13 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
     name: "rate of resizes",
     needs: ["controllerMetrics"],
     find: ({ controllerMetrics }) => {
-      const most = (series: string): number =>
+      const largest = (series: string): number =>
         Math.max(0, ...controllerMetrics.map((one) => one.get(series) ?? 0));
-      return most("mbcas_resize_rate_bottleneck") === 0 ? [] : [{
+      return largest("mbcas_resize_rate_bottleneck") === 0 ? [] : [{
         code: "ResizeRateSaturated",
         severity: "warning",
         object: titleOf({ name: "mbcas-controller" }),
-        seen: `${most("mbcas_resizes_waiting")} resizes wait, more than 10 s worth of them`,
+        seen: `${largest("mbcas_resizes_waiting")} resizes wait, more than 10 s worth of them`,
         remedy: "raise controller.maxResizesPerSecond, if the API server has room for it",
       }];
     },

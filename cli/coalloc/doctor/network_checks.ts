@@ -1,5 +1,5 @@
 /**
- * Checks of names and of ways through the network.
+ * Checks of DNS and of NetworkPolicies.
  *
  * @module
  */
@@ -22,9 +22,9 @@ const WEBHOOK_PORT = 9443;
 const DNS_NAMESPACE = { "kubernetes.io/metadata.name": "kube-system" };
 
 /** A connection, seen from the pod. */
-interface PolicedConnection {
+interface Connection {
   readonly direction: "ingress" | "egress";
-  /** Absent: an address that is not known, which only a rule for all addresses lets pass. */
+  /** The peer's; absent: unknown, so that only a rule for all addresses allows the connection. */
   readonly address?: string;
   /** Labels of the peer's namespace where it is a pod; absent for nodes and other hosts. */
   readonly namespaceLabels?: Texts;
@@ -33,29 +33,29 @@ interface PolicedConnection {
 }
 
 /**
- * The policies that select the pod and let the connection pass together in no rule; empty where it
- * passes. Rules are added up: one that lets it pass is enough, and without a policy all does.
+ * The policies that select the pod, if none of their rules allows the connection; empty where one does, and
+ * where no policy selects the pod.
  */
 function blockingPolicies(
   policies: readonly NetworkPolicy[],
-  { podLabels, ...connection }: PolicedConnection & { readonly podLabels: Texts },
+  { podLabels, ...connection }: Connection & { readonly podLabels: Texts },
 ): readonly NetworkPolicy[] {
   const selecting = policies.filter(({ pods, ...policy }) =>
     policy[connection.direction] !== undefined && labelsMatch(podLabels, pods)
   );
-  const passes = selecting.some((policy) =>
-    policy[connection.direction]?.some((rule) => letsPass(rule, connection))
+  const isAllowed = selecting.some((policy) =>
+    policy[connection.direction]?.some((rule) => allows(rule, connection))
   );
-  return passes ? [] : selecting;
+  return isAllowed ? [] : selecting;
 }
 
-function letsPass({ peers, ports }: PolicyRule, connection: PolicedConnection): boolean {
+function allows({ peers, ports }: PolicyRule, connection: Connection): boolean {
   return (peers.length === 0 || peers.some((peer) => isPeer(peer, connection))) &&
     (ports.length === 0 || ports.some((port) => isPort(port, connection)));
 }
 
-/** A selector of pods is taken to select the peer: labels of single pods are not known here. */
-function isPeer({ ipBlock, namespaces }: PolicyPeer, connection: PolicedConnection): boolean {
+/** Whether the rule's peer is the connection's. A podSelector counts as selecting it: pods are not read. */
+function isPeer({ ipBlock, namespaces }: PolicyPeer, connection: Connection): boolean {
   const { address, namespaceLabels } = connection;
   if (ipBlock === undefined) {
     return namespaceLabels !== undefined && namespaces !== undefined &&
@@ -75,36 +75,39 @@ function contains(cidr: string, address: string): boolean {
   return block.check(address, family(address));
 }
 
-function isPort({ protocol, port, endPort }: PolicyPort, connection: PolicedConnection): boolean {
+function isPort({ protocol, port, endPort }: PolicyPort, connection: Connection): boolean {
   if (protocol !== connection.protocol) return false;
   if (typeof port !== "number") return true;
   return connection.port >= port && connection.port <= (endPort ?? port);
 }
 
-/** A way that a program needs. */
-interface Way extends PolicedConnection {
+/** A connection that a program needs. */
+interface NeededConnection extends Connection {
   readonly code: string;
-  readonly what: string;
+  readonly peer: string;
   readonly remedy: string;
 }
 
-/** The parts that decide a program's connections. */
-type Routes = Pick<SnapshotParts, "apiAddresses" | "kubelets" | "dns" | "webhook">;
+/** The peers of the programs. */
+type Peers = Pick<SnapshotParts, "apiAddresses" | "kubelets" | "dns" | "webhook">;
 
-function waysOf({ name }: ProgramState, { apiAddresses, kubelets, dns, webhook }: Routes): Way[] {
+function connectionsOf(
+  { name }: ProgramState,
+  { apiAddresses, kubelets, dns, webhook }: Peers,
+): NeededConnection[] {
   const egress = { direction: "egress", protocol: "TCP" } as const;
   const toAPI = apiAddresses.map(({ address, port }) => ({
     ...egress,
     address,
     port,
     code: "EgressToAPIBlocked",
-    what: `the API server at ${address}:${port}`,
+    peer: `the API server at ${address}:${port}`,
     remedy: `allow egress to TCP port ${port}`,
   }));
-  const given = [...new Set(kubelets.flatMap(({ clusterDNS }) => clusterDNS))];
-  const toDNS = given.flatMap((address): Way[] => {
+  const servers = [...new Set(kubelets.flatMap(({ clusterDNS }) => clusterDNS))];
+  const toDNS = servers.flatMap((address): NeededConnection[] => {
     const behindService = dns?.addresses.includes(address) === true;
-    // NodeLocal DNSCache listens on the node itself. Other servers have namespaces that are not known here.
+    // NodeLocal DNSCache has a link-local address. The namespaces of other servers are unknown.
     if (!behindService && !address.startsWith("169.254.")) return [];
     return [{
       direction: "egress",
@@ -113,42 +116,45 @@ function waysOf({ name }: ProgramState, { apiAddresses, kubelets, dns, webhook }
       port: 53,
       ...(behindService ? { namespaceLabels: DNS_NAMESPACE } : {}),
       code: "EgressToDNSBlocked",
-      what: `the DNS server at ${address}:53`,
+      peer: `the DNS server at ${address}:53`,
       remedy: `allow egress to UDP and TCP port 53 of ${address}`,
     }];
   });
-  const toWebhook: Way[] = name === "mbcas-controller" && webhook !== undefined
+  const toWebhook: NeededConnection[] = name === "mbcas-controller" && webhook !== undefined
     ? [{
       direction: "ingress",
       protocol: "TCP",
       port: WEBHOOK_PORT,
       code: "IngressToWebhookBlocked",
-      what: `API servers at port ${WEBHOOK_PORT}`,
+      peer: `API servers at port ${WEBHOOK_PORT}`,
       remedy: `allow ingress to TCP port ${WEBHOOK_PORT} from all addresses`,
     }]
     : [];
   return [...toAPI, ...toDNS, ...toWebhook];
 }
 
-/** All of them. */
+/** Checks of the network. */
 export const NETWORK_CHECKS: readonly Check[] = [
   check({
     name: "NetworkPolicies",
     needs: ["programs", "policies", "apiAddresses", "kubelets", "dns", "webhook"],
-    find: ({ programs, policies, ...routes }) =>
+    find: ({ programs, policies, ...peers }) =>
       programs.flatMap((program) =>
-        waysOf(program, routes).flatMap(({ code, what, remedy, ...way }): Finding[] => {
-          const blocking = blockingPolicies(policies, { ...way, podLabels: program.podLabels });
-          if (blocking.length === 0) return [];
-          const names = blocking.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-          return [{
-            code,
-            severity: "error",
-            object: `NetworkPolicy ${names.join(", ")}`,
-            seen: `no rule for ${program.name} lets ${what} pass`,
-            remedy,
-          }];
-        })
+        connectionsOf(program, peers).flatMap(
+          ({ code, peer, remedy, ...connection }): Finding[] => {
+            const { podLabels } = program;
+            const blocking = blockingPolicies(policies, { ...connection, podLabels });
+            if (blocking.length === 0) return [];
+            const names = blocking.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+            return [{
+              code,
+              severity: "error",
+              object: `NetworkPolicy ${names.join(", ")}`,
+              seen: `no rule for ${program.name} lets ${peer} pass`,
+              remedy,
+            }];
+          },
+        )
       ),
   }),
   check({

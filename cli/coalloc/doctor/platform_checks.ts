@@ -1,5 +1,5 @@
 /**
- * Checks of servers and nodes.
+ * Checks of the API server and of nodes.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import { type Check, check, type Finding, type Severity } from "./check.ts";
 import type { KubeletState } from "../kube/snapshot.ts";
 
 /** Kubernetes versions that the product's tests cover. */
-const LEAST_MINOR = 33;
+const MIN_MINOR = 33;
 const TESTED_MINOR = 36;
-/** A kubelet may be three minor versions older than the server, and never newer. */
-const MOST_SKEW = 3;
+/** Minor versions by which a kubelet may be older than the server; it may not be newer. */
+const MAX_SKEW = 3;
 
-/** A node's setting that a check looks at, and what is to be done about it. */
+/** A fault of a node's settings, and its remedy. */
 interface NodeFault {
   readonly code: string;
   readonly severity: Severity;
@@ -21,7 +21,6 @@ interface NodeFault {
   readonly remedy: string;
 }
 
-/** As the kubelet reports them. */
 const NODE_FAULTS: readonly NodeFault[] = [
   {
     code: "KubeletUnreachable",
@@ -68,7 +67,7 @@ function minorOf(version: string | undefined): number | undefined {
   return minor === undefined ? undefined : Number(minor);
 }
 
-/** One finding for all kubelets that the user may not ask. */
+/** One finding for all kubelets that the user may not read. */
 function hiddenKubelets(kubelets: readonly KubeletState[]): readonly Finding[] {
   const hidden = kubelets.filter(({ missingRight }) => missingRight !== undefined);
   const [first, ...others] = hidden;
@@ -84,7 +83,7 @@ function hiddenKubelets(kubelets: readonly KubeletState[]): readonly Finding[] {
   }];
 }
 
-/** All of them. */
+/** Checks of the platform. */
 export const PLATFORM_CHECKS: readonly Check[] = [
   check({
     name: "server version",
@@ -92,13 +91,13 @@ export const PLATFORM_CHECKS: readonly Check[] = [
     find: ({ server: { version } }) => {
       const minor = minorOf(version);
       const finding = { object: `API server ${version}`, seen: `version ${version}` };
-      if (minor === undefined || minor >= LEAST_MINOR && minor <= TESTED_MINOR) return [];
-      return minor < LEAST_MINOR
+      if (minor === undefined || minor >= MIN_MINOR && minor <= TESTED_MINOR) return [];
+      return minor < MIN_MINOR
         ? [{
           code: "ServerTooOld",
           severity: "error",
           ...finding,
-          remedy: `upgrade to 1.${LEAST_MINOR} or newer, which serves pods/resize`,
+          remedy: `upgrade to 1.${MIN_MINOR} or newer, which serves pods/resize`,
         }]
         : [{
           code: "ServerUntested",
@@ -122,12 +121,12 @@ export const PLATFORM_CHECKS: readonly Check[] = [
           seen: `kubelet ${version}`,
         } as const;
         if (isOldKubelet(version)) {
-          const remedy = `upgrade it to 1.${LEAST_MINOR} or newer: its pods are left alone`;
+          const remedy = `upgrade it to 1.${MIN_MINOR} or newer: its pods are left alone`;
           return [{ code: "KubeletTooOld", ...found, remedy }];
         }
-        if (minor === undefined || minor <= newest && newest - minor <= MOST_SKEW) return [];
+        if (minor === undefined || minor <= newest && newest - minor <= MAX_SKEW) return [];
         const remedy =
-          `bring it within ${MOST_SKEW} minor versions below the server's ${server.version}`;
+          `bring it within ${MAX_SKEW} minor versions below the server's ${server.version}`;
         return [{ code: "KubeletSkew", ...found, remedy }];
       });
     },

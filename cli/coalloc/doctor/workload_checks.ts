@@ -1,5 +1,5 @@
 /**
- * Checks of what the product manages: restarts, and autoscalers of the same resources.
+ * Checks of managed pods: restarts, and autoscalers of the same resources.
  *
  * @module
  */
@@ -23,8 +23,8 @@ const SCOPE_PARTS = [
 ] as const;
 type ScopeParts = Pick<SnapshotParts, typeof SCOPE_PARTS[number]>;
 
-/** Live pods, and why each is out of the market by the controller's own rules. */
-function scoped(
+/** Live pods, and why each is out of the market by the controller's rules. */
+function scopeOfPods(
   { pods, nodes, namespaces, settings, verticalAutoscalers, autoscalers }: ScopeParts,
 ): readonly { readonly pod: Pod; readonly verdict: OutOfScope | undefined }[] {
   const config = marketSettings(settings);
@@ -32,26 +32,26 @@ function scoped(
   const namespaceByName = new Map(namespaces.map((one) => [one.metadata.name, one]));
   return pods.filter(isLive).map((pod) => {
     const { namespace } = pod.metadata;
-    const ofPod = (
+    const scalesPod = (
       { target, metadata }: ScopeParts["autoscalers" | "verticalAutoscalers"][number],
     ) => metadata.namespace === namespace && belongsTo(pod, target);
     const verdict = outOfScope({
       pod,
       node: nodeByName.get(pod.nodeName),
       namespace: namespaceByName.get(namespace),
-      verticalAutoscalers: verticalAutoscalers.filter(ofPod),
-      autoscalers: autoscalers.filter(ofPod),
+      verticalAutoscalers: verticalAutoscalers.filter(scalesPod),
+      autoscalers: autoscalers.filter(scalesPod),
       config,
     });
     return { pod, verdict };
   });
 }
 
-const PARTS = ["pods", "allocations", "reports"] as const;
+const MANAGED_PARTS = ["pods", "allocations", "reports"] as const;
 
 /** Pods that the market or rightsizing changes. */
 function managed(
-  { pods, allocations, reports }: Pick<SnapshotParts, typeof PARTS[number]>,
+  { pods, allocations, reports }: Pick<SnapshotParts, typeof MANAGED_PARTS[number]>,
 ): { readonly market: readonly Pod[]; readonly rightsized: readonly Pod[] } {
   const allocated = new Set(allocations.map(({ spec }) => spec.podUID));
   const workloads = reports.flatMap(({ metadata: { namespace }, workloads }) =>
@@ -73,11 +73,11 @@ function namesOf(containers: Pod["containers"]): string {
   return containers.map(({ name }) => name).join(", ");
 }
 
-/** All of them. */
+/** Checks of workloads. */
 export const WORKLOAD_CHECKS: readonly Check[] = [
   check({
     name: "resizePolicy",
-    needs: PARTS,
+    needs: MANAGED_PARTS,
     find: (parts) => {
       const { market, rightsized } = managed(parts);
       const onCPU = [...new Set([...market, ...rightsized])].flatMap((pod): Finding[] => {
@@ -113,7 +113,7 @@ export const WORKLOAD_CHECKS: readonly Check[] = [
     needs: SCOPE_PARTS,
     find: (parts) => {
       const found = new Map<string, Finding>();
-      for (const { pod, verdict } of scoped(parts)) {
+      for (const { pod, verdict } of scopeOfPods(parts)) {
         if (verdict === undefined) continue;
         const { reason, message } = verdict;
         if (reason !== "VPAConflict" && reason !== "HPAConflict") continue;
@@ -135,7 +135,7 @@ export const WORKLOAD_CHECKS: readonly Check[] = [
   }),
   check({
     name: "HorizontalPodAutoscalers beside managed pods",
-    needs: [...PARTS, "autoscalers"],
+    needs: [...MANAGED_PARTS, "autoscalers"],
     find: (parts) => {
       const { market, rightsized } = managed(parts);
       return parts.autoscalers.flatMap((autoscaler): Finding[] => {

@@ -1,5 +1,5 @@
 /**
- * `explain`: reads the objects and views of one pod, and prints what they say of its limit.
+ * `explain`: reads the objects and views of one pod, and explains its limit.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { blockerOf } from "../../../shared/view/blocker.ts";
 /** The pod and the container in question. */
 export interface ExplainRequest {
   readonly pod: PodName;
-  /** All of them when absent. */
+  /** All containers when absent. */
   readonly container?: string;
 }
 
@@ -36,7 +36,7 @@ export async function explainCommand(
       `Cannot explain container ${container}: pod ${name} has only ${names}`,
     );
   }
-  const [ofNamespace, settings, scopeInput, readings] = await Promise.all([
+  const [namespaceObject, settings, scopeInput, readings] = await Promise.all([
     reader.namespace(namespace),
     readSettings(reader),
     reader.scopeInput(pod),
@@ -46,14 +46,14 @@ export async function explainCommand(
   const allocation = readings.allocations.find(({ spec }) => spec.podUID === pod.metadata.uid);
   const explanation = explanationOf({
     pod,
-    namespace: ofNamespace,
+    namespace: namespaceObject,
     settings: marketSettings(settings.text),
     scopeInput,
     allocation,
     nodeView: readings.views.find(({ node }) => node === pod.nodeName),
     problems: [
       ...settings.problems,
-      // An allocation holds what the controller has decided; without one the command decides itself.
+      // Without an allocation, which has the controller's decision, the command decides itself.
       ...(allocation === undefined ? unseenOf(pod, scopeInput) : []),
       ...readings.problems,
     ],

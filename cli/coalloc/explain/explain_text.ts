@@ -13,8 +13,8 @@ import type { Explanation } from "../../../shared/view/explanation.ts";
 export function explainText(explanation: Explanation, style: TerminalStyle = {}): string {
   const rows = stagesOf(explanation).flatMap(
     ({ name, pod = "", containers = [], more = [] }): (Cell | string)[][] => [
-      [{ text: name, how: "bold" }, pod],
-      ...containers.map(([one, text]) => [{ text: `  ${one}`, how: "cyan" } as const, text]),
+      [{ text: name, tone: "bold" }, pod],
+      ...containers.map(([one, text]) => [{ text: `  ${one}`, tone: "cyan" } as const, text]),
       ...more.map((line) => ["", line]),
     ],
   );

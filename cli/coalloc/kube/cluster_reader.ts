@@ -60,7 +60,7 @@ interface Requests extends ReaderParts {
   readonly connection: KubeConnection;
 }
 
-/** The port's implementation. */
+/** Creates the reader. */
 export function createClusterReader(
   connection: KubeConnection,
   parts: ReaderParts,
@@ -72,13 +72,13 @@ export function createClusterReader(
       return raw === undefined ? undefined : parsePod(raw);
     },
     pods: (namespace, labelSelector) =>
-      all(requests, podListWatch(connection, defined({ namespace, labelSelector }))),
+      list(requests, podListWatch(connection, defined({ namespace, labelSelector }))),
     async namespace(name) {
       const raw = await get(requests, `/api/v1/namespaces/${pathPart(name)}`);
       return raw === undefined ? undefined : parseNamespace(raw);
     },
     allocations: (namespace) =>
-      all(requests, allocationListWatch(connection, present("namespace", namespace))),
+      list(requests, allocationListWatch(connection, present("namespace", namespace))),
     async settingsText() {
       const text = objectOf(objectOf(await get(requests, settingsPath())).data)[SETTINGS.key];
       return typeof text === "string" ? text : undefined;
@@ -96,8 +96,9 @@ function get({ connection }: Requests, path: string): Promise<unknown> {
   return unlessNotFound(connection.request({ path }));
 }
 
-async function all<T extends ApiObject>(
-  { signal }: Requests,
+/** All objects of the list. */
+export async function list<T extends ApiObject>(
+  { signal }: Pick<ReaderParts, "signal">,
   source: ListWatch<T>,
 ): Promise<readonly T[]> {
   return (await source.list(signal)).items;
@@ -112,7 +113,7 @@ async function readScopeInput(requests: Requests, pod: Pod): Promise<ScopeInput>
   return { ...present("verticalAutoscalers", verticalAutoscalers), ...horizontal, ...node };
 }
 
-/** None where the kind is not defined. */
+/** VPAs of the pod; none where the kind is not defined. */
 async function verticalAutoscalersOf(
   requests: Requests,
   pod: Pod,
@@ -120,10 +121,10 @@ async function verticalAutoscalersOf(
   const { connection, clock } = requests;
   const { namespace } = pod.metadata;
   const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
-  return (await all(requests, source)).filter(({ target }) => belongsTo(pod, target));
+  return (await list(requests, source)).filter(({ target }) => belongsTo(pod, target));
 }
 
-/** Only of a pod with a request that moves do they decide whether it takes part. */
+/** HPAs of the pod: they decide about its part in the market only where its request moves with the limit. */
 async function horizontalAutoscalersOf(
   requests: Requests,
   pod: Pod,
@@ -131,7 +132,7 @@ async function horizontalAutoscalersOf(
   if (!movesRequest(pod)) return {};
   const { namespace } = pod.metadata;
   const source = horizontalPodAutoscalerListWatch(requests.connection, { namespace });
-  const autoscalers = (await all(requests, source)).filter(({ target }) => belongsTo(pod, target));
+  const autoscalers = (await list(requests, source)).filter(({ target }) => belongsTo(pod, target));
   const [scaled] = autoscalers;
   const { kind = "", name = "" } = scaled?.target ?? {};
   const path = workloadPath(namespace, { kind, name });
@@ -146,14 +147,14 @@ async function readLimitInput(
 ): ReturnType<ClusterReader["limitInput"]> {
   const { namespace } = pod.metadata;
   const [ranges, node] = await Promise.all([
-    // Not all users may read them; the server decides anyway.
-    unlessHidden(all(requests, limitRangeListWatch(requests.connection, { namespace }))),
+    // For users who may not read LimitRanges, the server decides.
+    unlessHidden(list(requests, limitRangeListWatch(requests.connection, { namespace }))),
     readableNode(requests, pod),
   ]);
   return { ...present("limitRange", resourceRangesOf(ranges ?? [])), ...node };
 }
 
-/** Nothing for a node that is not known: its CPU must not count as none. */
+/** The pod's node; absent where it is unknown, since its CPU must not count as 0. */
 async function readableNode(
   requests: Requests,
   { nodeName }: Pick<Pod, "nodeName">,
@@ -190,11 +191,11 @@ async function readControllerIsAlive(requests: Requests): Promise<boolean> {
   const raw = await get(requests, resourcePath(lease));
   if (raw === undefined) return false;
   const { holder, renewTimeMs = 0, durationSeconds } = parseLease(raw);
-  // Twice the duration absorbs a difference between the clocks.
+  // Twice the duration allows for a difference between the clocks.
   return holder !== "" && requests.clock.wall() - renewTimeMs < 2 * durationSeconds * 1000;
 }
 
-/** The pod's own path. */
+/** The path of a pod. */
 export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
 }
@@ -204,7 +205,7 @@ export function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
   return unlessRefused(answer, 403);
 }
 
-/** As `unlessHidden`, and for a kind of others with a definition or webhook that is broken. */
+/** As `unlessHidden`, and undefined for a foreign kind whose definition or webhook is broken. */
 async function unlessUnreadable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessHidden(answer);

@@ -1,5 +1,5 @@
 /**
- * The way to the dashboard on a real API server.
+ * Access to the dashboard through a real API server.
  *
  * @module
  */
@@ -17,9 +17,10 @@ import {
 } from "../../../shared/installation.ts";
 import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
+/** Lifetime of a token; it is renewed after half of it. */
 const LIFETIME_S = 3600;
 
-/** The port's implementation. */
+/** Creates the access. */
 export function createDashboardAccess(
   connection: UserConnection,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
@@ -43,8 +44,8 @@ export function createDashboardAccess(
         port: DASHBOARD_PORT,
       })),
     async token() {
-      const own = await connection.bearerToken();
-      if (own !== undefined) return own;
+      const userToken = await connection.bearerToken();
+      if (userToken !== undefined) return userToken;
       if (issued !== undefined && clock.monotonic() < issued.untilMs) return issued.token;
       const response = await connection.request({
         method: "POST",

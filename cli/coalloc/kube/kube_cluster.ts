@@ -23,12 +23,11 @@ import { AGENT_APP, AGENT_PORT, APP_LABEL, SETTINGS } from "../../../shared/inst
 import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
-/** All ports over one connection. Their requests end with the signal. */
+/** Creates all ports over one connection. Their requests end with the signal. */
 export function createKubeCluster(
   user: UserConnection,
   parts: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Cluster {
-  // A server that does not answer must not outlast the user's patience.
   const request: UserConnection["request"] = (one) =>
     user.request({ signal: parts.signal, ...one });
   const connection = { ...user, request };
@@ -55,10 +54,10 @@ export function createKubeCluster(
   };
 }
 
-/** An agent answers within milliseconds; a node that is gone must not hold up the others. */
+/** An agent answers within milliseconds; a node that is gone must not delay the others. */
 const TIMEOUT_MS = 5000;
 
-/** The port's implementation. */
+/** Creates the reader of agents' views. */
 export function createAgentViews(
   connection: UserConnection,
   { signal }: { readonly signal: AbortSignal },
@@ -89,7 +88,7 @@ export function createAgentViews(
   };
 }
 
-/** The port's implementation. */
+/** Creates the switches. */
 export function createMarketSwitches(connection: KubeConnection): MarketSwitches {
   async function annotate(path: string, annotations: Record<string, string>): Promise<void> {
     const body = { metadata: { annotations } };

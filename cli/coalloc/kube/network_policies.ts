@@ -12,23 +12,23 @@ import {
 } from "../../../adapters/kube/kinds/object_fields.ts";
 import type { RawObject, RawSelector } from "../../../adapters/kube/kinds/raw_objects.ts";
 
-/** Addresses that a rule lets pass: `cidr` without `except`, or pods of the namespaces. */
+/** Peers that a rule allows: addresses of a block, or pods of namespaces. */
 export interface PolicyPeer {
   readonly ipBlock?: { readonly cidr: string; readonly except: readonly string[] };
-  /** Absent where the peer has none: its own namespace, with a selector of pods. */
+  /** Absent: the policy's namespace. */
   readonly namespaces?: LabelSelector;
 }
 
-/** Ports that a rule lets pass. */
+/** Ports that a rule allows. */
 export interface PolicyPort {
   readonly protocol: string;
-  /** Absent: all. A name stands for a port of the pod. */
+  /** A number, or the name of a port of the pod; absent: all ports. */
   readonly port?: number | string;
   /** Absent: `port` alone. */
   readonly endPort?: number;
 }
 
-/** A rule; without peers or ports it lets all of them pass. */
+/** A rule; without peers or ports it allows all of them. */
 export interface PolicyRule {
   readonly peers: readonly PolicyPeer[];
   readonly ports: readonly PolicyPort[];

@@ -1,5 +1,5 @@
 /**
- * Reads what programs and kubelets say of themselves, for `doctor`.
+ * Reads the state of programs and kubelets, for `doctor`.
  *
  * @module
  */
@@ -44,12 +44,11 @@ export interface DiagnosisParts {
   readonly signal: AbortSignal;
 }
 
-/** The ports that all parts share, and readings made once for all of them. */
+/** The ports of all readers of parts, and objects that several of them need. */
 export interface Source extends DiagnosisParts {
   readonly connection: UserConnection;
   /** The object or list; undefined where there is none. */
   readonly get: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;
-  /** Read once for all parts, as the following. */
   readonly server: Promise<SnapshotParts["server"]>;
   readonly nodes: Promise<readonly Node[]>;
   /** The pods of each program. */
@@ -58,20 +57,20 @@ export interface Source extends DiagnosisParts {
   readonly items: (list: ListedObjects) => Promise<readonly unknown[]>;
 }
 
-/** A collection, or those of its objects that have the labels. */
+/** A collection, or its objects with the labels. */
 export interface ListedObjects extends Omit<ResourcePath, "name" | "subresource"> {
   readonly labelSelector?: string;
 }
 
-/** Ports of the programs' own servers. */
+/** Ports of the programs' servers. */
 const PORTS: Readonly<Record<ProgramName, number>> = {
   "mbcas-controller": CONTROLLER_PORT,
   "mbcas-agent": AGENT_PORT,
 };
-/** A pod or kubelet answers within milliseconds; one that is gone must not hold up the others. */
+/** A pod or kubelet answers within milliseconds; one that is gone must not delay the others. */
 const TIMEOUT_MS = 5000;
-/** Where none of 500 nodes answers, that takes a minute and a half. */
-export const NODES_AT_ONCE = { atOnce: 32 };
+/** Nodes that are read at a time: 500 nodes without an answer take a minute and a half. */
+export const NODES_AT_ONCE = { concurrency: 32 };
 
 /** Values by series in the text of `/metrics`. */
 export function seriesIn(text: string): ReadonlyMap<string, number> {
@@ -116,7 +115,8 @@ export async function readKubelets(
       if (!(error instanceof ApiError)) throw error;
       const missing = missingRight(error);
       return {
-        ...{ node, clusterDNS: [] },
+        node,
+        clusterDNS: [],
         ...(missing === undefined ? { problem: error.message } : { missingRight: missing }),
       };
     }
@@ -192,7 +192,7 @@ export async function readUnready(source: Source): Promise<readonly UnreadyPod[]
     ),
   );
   return await inParallel(pods.flat(), async ({ program, name }) => {
-    // It answers 503 with the reason.
+    // An unready program answers 503 with the reason.
     const reason = await podText(source, { program, name, path: "/readyz" }).catch((error) => {
       if (error instanceof ApiError) return error.message;
       throw error;
@@ -204,7 +204,7 @@ export async function readUnready(source: Source): Promise<readonly UnreadyPod[]
       parse: String,
       timeoutMs: TIMEOUT_MS,
     }).catch((error) => {
-      // A container that waits for its image has no log, and a node that is down gives none.
+      // There is no log while the container waits for its image, or the node is down.
       if (error instanceof ApiError && error.status !== 403) return "";
       throw error;
     });

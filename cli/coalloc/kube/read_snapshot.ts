@@ -1,6 +1,6 @@
 /**
- * Reads the parts of a real cluster that `doctor` looks at. A part that can't be read costs its checks,
- * not the others.
+ * Reads the parts of a real cluster that `doctor` checks. Only the checks that need an unreadable part are
+ * left out.
  *
  * @module
  */
@@ -64,7 +64,7 @@ const DEFINITIONS = [
   "recommendationreports.optipod.io",
 ];
 
-/** The port's implementation. */
+/** Creates the reader. */
 export function createDiagnosisReader(
   connection: UserConnection,
   parts: DiagnosisParts,
@@ -72,7 +72,9 @@ export function createDiagnosisReader(
   const get: Source["get"] = (path, query = {}) =>
     unlessNotFound(connection.request({ path, query }));
   const source: Omit<Source, "server" | "nodes" | "programPods"> = {
-    ...{ ...parts, connection, get },
+    ...parts,
+    connection,
+    get,
     async items({ labelSelector, ...place }) {
       const query = present("labelSelector", labelSelector);
       return listOf(objectOf(await get(resourcePath(place), query)).items);
@@ -81,7 +83,7 @@ export function createDiagnosisReader(
   return {
     async snapshot() {
       const server = readServer(source);
-      // A server that does not answer is no finding.
+      // Throws if the server does not answer.
       await unlessRefused(server, 403);
       const programPods = {
         "mbcas-controller": podsOf(parts.reader, "mbcas-controller"),
@@ -91,7 +93,7 @@ export function createDiagnosisReader(
         .then((items) => items.map(parseNode));
       const read = await Promise.all(
         Object.entries(READERS).map(async ([name, reader]) =>
-          [name, await seen<unknown>(reader({ ...source, server, nodes, programPods }))] as const
+          [name, await partOf<unknown>(reader({ ...source, server, nodes, programPods }))] as const
         ),
       );
       return Object.fromEntries(read) as unknown as Snapshot;
@@ -99,12 +101,12 @@ export function createDiagnosisReader(
   };
 }
 
-/** The value, or why there is none. */
-async function seen<T>(answer: Promise<T>): Promise<{ readonly value: T } | Unread> {
+/** The value, or why it could not be read. */
+async function partOf<T>(answer: Promise<T>): Promise<{ readonly value: T } | Unread> {
   try {
     return { value: await answer };
   } catch (error) {
-    // An object that can't be parsed costs no more than a right that is missing.
+    // An object that can't be parsed makes only this part unreadable.
     if (!(error instanceof Error)) throw error;
     return { unread: error instanceof ApiError && missingRight(error) || error.message };
   }
@@ -122,7 +124,7 @@ async function readServer(
   return { version: textOf(version) ?? "", atMs: parseTime(date) ?? clock.wall() };
 }
 
-/** Each part by its name. */
+/** Readers of the parts by name. */
 const READERS: {
   readonly [P in keyof SnapshotParts]: (source: Source) => Promise<SnapshotParts[P]>;
 } = {
@@ -221,7 +223,7 @@ const READERS: {
       name === PRIORITY_LEVEL && rejected + timedOut > 0
     );
     if (!refused) return first;
-    // They count since the server's start: a second look shows whether they still grow.
+    // Counted since the server's start: a second reading shows whether they still grow.
     await source.clock.sleep(REJECTION_WINDOW_MS, source.signal);
     const later = new Map((await readPriorityLevels(source)).map((one) => [one.name, one]));
     const grown = first.map((one) => {
@@ -230,12 +232,12 @@ const READERS: {
       const fell = dispatched < one.dispatched || refused < 0;
       return { ...one, fell, recent: { refused, seconds: REJECTION_WINDOW_MS / 1000 } };
     });
-    // Less than before in any level: another server behind the same address, or a new one.
+    // A counter that fell is of another server behind the same address, or the server has restarted.
     return grown.some(({ fell }) => fell) ? first : grown.map(({ fell: _, ...one }) => one);
   },
 };
 
-/** How long rejections are watched. */
+/** Time between two readings of rejections. */
 const REJECTION_WINDOW_MS = 3000;
 
 async function readPriorityLevels(
@@ -283,7 +285,7 @@ async function readWebhook({ connection }: Source): Promise<SnapshotParts["webho
   const trust = await createTrustStore(connection, { name }).read();
   if (trust === undefined) return undefined;
   const secret = await createSecretStore(connection, place).read();
-  // Its library takes longer to load than the rest of the command.
+  // Loaded here, since its library takes longer to load than the rest of the command.
   const { createCertificateReader } = await import("../../../adapters/webhook/certificates.ts");
   const { readBundle, signed } = createCertificateReader();
   const served = secret?.data["tls.crt"];

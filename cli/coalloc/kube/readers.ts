@@ -1,5 +1,5 @@
 /**
- * Readers of what the controller publishes of placement, and of recommendations.
+ * Readers of published placement and recommendations.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
   STATUS_LABEL,
 } from "../../../shared/placement/status.ts";
 import type { PlacementReader, RecommendationReader } from "../ports.ts";
-import { readControllerContainer, type ReaderParts } from "./cluster_reader.ts";
+import { list, readControllerContainer, type ReaderParts } from "./cluster_reader.ts";
 import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import {
@@ -26,23 +26,19 @@ import {
 import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { WORKLOAD_KINDS } from "../../../shared/rightsizing/policy_spec.ts";
 import { defined } from "../../../shared/defined.ts";
-import type { ListWatch } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
 
-/** The port's implementation. */
+/** Creates the reader. */
 export function createPlacementReader(
   connection: KubeConnection,
   signal: AbortSignal,
 ): PlacementReader {
-  const namespace = SYSTEM_NAMESPACE;
-  const published = createCheckpointStore(connection, {
-    ...{ namespace, label: STATUS_LABEL, manager: "" },
-  });
+  const options = { namespace: SYSTEM_NAMESPACE, label: STATUS_LABEL, manager: "" };
+  const published = createCheckpointStore(connection, options);
   return {
-    async statuses(of) {
-      if (of === undefined) return publishedTexts(await published.list(signal));
-      const name = STATUS_CONFIG_MAP_PREFIX + of;
-      const path = resourcePath({ ...CONFIG_MAPS, namespace, name });
+    async statuses(namespace) {
+      if (namespace === undefined) return publishedTexts(await published.list(signal));
+      const name = STATUS_CONFIG_MAP_PREFIX + namespace;
+      const path = resourcePath({ ...CONFIG_MAPS, namespace: SYSTEM_NAMESPACE, name });
       const raw = await unlessNotFound(connection.request({ path }));
       return publishedTexts(raw === undefined ? [] : [{ name, data: parseConfigMap(raw).data }]);
     },
@@ -61,27 +57,24 @@ export function createPlacementReader(
   };
 }
 
-/** The port's implementation. */
+/** Creates the reader. */
 export function createRecommendationReader(
   connection: KubeConnection,
-  { signal }: Pick<ReaderParts, "signal">,
+  parts: Pick<ReaderParts, "signal">,
 ): RecommendationReader {
-  const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
-    (await source.list(signal)).items;
   return {
-    reports: (namespace) => all(recommendationReportListWatch(connection, defined({ namespace }))),
-    policies: (namespace) =>
-      // Recommendations do not depend on it: the controller knows its setting.
-      all(
-        optimizationPolicyListWatch(connection, {
-          ...defined({ namespace }),
-          provider: "prometheus",
-        }),
-      ),
+    reports: (namespace) =>
+      list(parts, recommendationReportListWatch(connection, defined({ namespace }))),
+    policies(namespace) {
+      // Any provider will do: recommendations are read, not made.
+      const options = { ...defined({ namespace }), provider: "prometheus" } as const;
+      return list(parts, optimizationPolicyListWatch(connection, options));
+    },
     async templates(namespace, labelSelector) {
-      const kinds = WORKLOAD_KINDS.map((kind) =>
-        all(workloadListWatch(connection, { kind, ...defined({ namespace, labelSelector }) }))
-      );
+      const kinds = WORKLOAD_KINDS.map((kind) => {
+        const options = { kind, ...defined({ namespace, labelSelector }) };
+        return list(parts, workloadListWatch(connection, options));
+      });
       return (await Promise.all(kinds)).flat().map(templateOf);
     },
   };

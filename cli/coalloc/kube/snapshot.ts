@@ -22,12 +22,12 @@ export const PROGRAMS = ["mbcas-controller", "mbcas-agent"] as const;
 /** One of {@linkcode PROGRAMS}. */
 export type ProgramName = typeof PROGRAMS[number];
 
-/** Facts that the kubelet of a Ready Linux node reports about itself. */
+/** The state of the kubelet of a Ready Linux node. */
 export interface KubeletState {
   readonly node: string;
-  /** Why it says nothing, in a sentence. */
+  /** Why it can't be read, in a sentence. */
   readonly problem?: string;
-  /** The right that the user lacks to ask it: `the right to get nodes/proxy is missing`. */
+  /** The right that the user lacks: `the right to get nodes/proxy is missing`. */
   readonly missingRight?: string;
   /** From its metrics; absent from kubelets before 1.31. */
   readonly cgroupVersion?: number;
@@ -42,7 +42,7 @@ export interface KubeletState {
 /** The Deployment of the controllers, or the DaemonSet of the agents. */
 export interface ProgramState {
   readonly name: ProgramName;
-  /** Pods that are to run, and those that are ready. */
+  /** Desired pods, and ready ones. */
   readonly wanted: number;
   readonly ready: number;
   /** Labels of its pods. */
@@ -58,9 +58,9 @@ export interface UnreadyPod {
   readonly dnsError?: string;
 }
 
-/** A Lease with the time at which the server has stored it. */
+/** A Lease with the time of its last write. */
 export interface WrittenLease extends Lease {
-  /** By the API server's clock, whole seconds; absent where nothing says so. */
+  /** By the API server's clock, whole seconds; absent without `managedFields`. */
   readonly writtenAtMs?: number;
 }
 
@@ -90,14 +90,14 @@ export interface WebhookState {
     /** Why the bundle can't be read, in a sentence. */
     readonly problem?: string;
     readonly certificates: readonly BundledCertificate[];
-    /** Whether one of them has signed what the webhook serves; absent where that is not known. */
+    /** Whether one of them has signed the certificate that the webhook serves; absent where unknown. */
     readonly signs?: boolean;
   }[];
   /** The certificate that the webhook serves. */
   readonly serving?: BundledCertificate;
 }
 
-/** The priority level of service accounts that no FlowSchema of their own matches. */
+/** The priority level of service accounts without a FlowSchema of their own. */
 export const PRIORITY_LEVEL = "workload-low";
 
 /** Requests of a priority level since the server's start. */
@@ -106,7 +106,7 @@ export interface PriorityLevel {
   readonly dispatched: number;
   readonly rejected: number;
   readonly timedOut: number;
-  /** Rejected and timed out in the last seconds; absent without any before, or where it is not known. */
+  /** Rejected and timed out in the last seconds; absent without earlier ones, or where unknown. */
   readonly recent?: { readonly refused: number; readonly seconds: number };
 }
 
@@ -124,7 +124,7 @@ export interface SnapshotParts {
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
   /** The settings file; empty where there is none. */
   readonly settings: string;
-  /** Those that are installed. */
+  /** Installed programs. */
   readonly programs: readonly ProgramState[];
   readonly unready: readonly UnreadyPod[];
   readonly leases: readonly WrittenLease[];

@@ -1,6 +1,6 @@
 /**
- * `placement`: shows the state of workloads and what comes next, as the controller has published it, once
- * or again and again. Nothing is written.
+ * `placement`: shows the published placement of workloads and their next steps, once or repeatedly. Nothing is
+ * written.
  *
  * @module
  */
@@ -56,7 +56,7 @@ export function placedArgument(text: string): PlacedArgument | string {
       "StatefulSets are placed";
 }
 
-/** The request of the user. */
+/** The arguments of `placement`. */
 export interface PlacementRequest {
   /** Absent: all workloads. */
   readonly workload?: PlacedArgument;
@@ -64,7 +64,7 @@ export interface PlacementRequest {
   readonly watchMs?: number;
 }
 
-/** Shows what is asked for; with a watch until the user ends it. Resolves with the exit code. */
+/** Shows the workloads; with a watch until the user ends it. Resolves with the exit code. */
 export async function placementCommand(
   request: PlacementRequest,
   context: CommandContext,
@@ -101,7 +101,7 @@ function textOf(
   return watchMs !== undefined && world.outIsTerminal ? fittedScreen(text, world.size()) : text;
 }
 
-/** The first lines of the text that fit, and how many there are more; the cursor has a line for itself. */
+/** The first lines that fit, the number of further ones, and a line for the cursor. */
 export function fittedScreen(
   text: string,
   { columns, rows }: { readonly columns: number; readonly rows: number },
@@ -109,12 +109,12 @@ export function fittedScreen(
   const lines = text.split("\n").slice(0, -1);
   const total = lines.reduce((sum, line) => sum + wrappedLines(line, columns), 0);
   if (total < rows) return text;
-  const kept: string[] = [];
+  const shown: string[] = [];
   let room = rows - 2;
   for (const line of lines) {
     room -= wrappedLines(line, columns);
     if (room < 0) break;
-    kept.push(line);
+    shown.push(line);
   }
-  return [...kept, `… and ${lines.length - kept.length} more lines`, ""].join("\n");
+  return [...shown, `… and ${lines.length - shown.length} more lines`, ""].join("\n");
 }

@@ -18,7 +18,7 @@ import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { fittedScreen } from "./placement_command.ts";
 import { splitBar } from "./placement_detail.ts";
-import { nextText, phasePaint } from "../../../shared/view/placed_workloads.ts";
+import { nextText, phaseTone } from "../../../shared/view/placed_workloads.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const HALF = { "spot-percentage": "50" };
@@ -345,8 +345,8 @@ pure("fittedScreen() keeps a text that fits, and counts the lines of one that do
   assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
 });
 
-pure("phasePaint() and nextText() set apart what is wrong, and a fallback without a pod", () => {
-  assert.equal(phasePaint("Misconfigured"), "red");
+pure("phaseTone() and nextText() set apart what is wrong, and a fallback without a pod", () => {
+  assert.equal(phaseTone("Misconfigured"), "red");
   const next = { action: "fall back", notBefore: "2026-01-01T12:00:10.000Z" };
   const web = { namespace: "shop", kind: "Deployment", name: "web", phase: "Cooldown" } as const;
   const found = nextText({ ...web, next, revisions: [], pods: [] }, Date.UTC(2026, 0, 1, 12));
@@ -355,7 +355,7 @@ pure("phasePaint() and nextText() set apart what is wrong, and a fallback withou
 
 pure("splitBar() shows what is there, too many and missing, of thousands as well", () => {
   const bar = (actual: number, desired: number, most = 5) =>
-    splitBar({ actual, desired }, { most });
+    splitBar({ actual, desired, largest: most });
   const bars = [bar(3, 5), bar(5, 3), bar(2, 2), bar(0, 1), bar(0, 0), bar(999, 1000, 1000)];
   assert.deepEqual(bars, ["███··", "███▒▒", "██", "·", "", `${"█".repeat(30)}·`]);
   assert.ok(bar(600, 400, 600).length <= 31);

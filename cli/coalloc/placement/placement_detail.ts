@@ -10,16 +10,16 @@ import { textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import {
   nextText,
-  phasePaint,
   phaseText,
+  phaseTone,
   type ShownWorkload,
   splitText,
 } from "../../../shared/view/placed_workloads.ts";
 import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
 
-/** How it is shown. */
+/** Style of the text. */
 export interface DetailStyle extends TerminalStyle {
-  /** Wall time, ms: times of other days are named with their day. */
+  /** Wall time, ms: times of other days are shown with their day. */
   readonly nowMs: number;
 }
 
@@ -31,7 +31,7 @@ export function placementDetail(workload: ShownWorkload, style: DetailStyle): st
   return textLines([
     ...headOf(workload, style),
     ...splitLines(workload, style),
-    // The reason above says why there is none.
+    // Without a next step the reason says why.
     ...(workload.next === undefined ? [] : [`Next: ${nextText(workload, style.nowMs)}`]),
   ]) + (pods.length === 0 ? "" : `\n${podTable(pods, style)}`);
 }
@@ -44,14 +44,14 @@ export function barLegend(workloads: readonly ShownWorkload[], style: TerminalSt
 
 function headOf(workload: ShownWorkload, style: DetailStyle): string[] {
   const { kind, namespace, name, phase, reason, means, message, remedy, replicas } = workload;
-  const phrase = paint(phaseText(workload, style.nowMs), phasePaint(phase), style);
+  const phrase = paint(phaseText(workload, style.nowMs), phaseTone(phase), style);
   const size = replicas === undefined ? "" : `, ${counted(replicas, "replica")}`;
-  const own = message ?? "";
+  const details = message ?? "";
   return [
     `${paint(`${kind} ${namespace}/${name}`, "bold", style)}: ${phrase}${size}`,
     ...(reason === undefined || phase === "AsSpecified"
-      ? reason === undefined && own !== "" ? [own] : []
-      : [`${paint(reason, "yellow", style)}: ${means}${own === "" ? "" : ` (${own})`}`]),
+      ? reason === undefined && details !== "" ? [details] : []
+      : [`${paint(reason, "yellow", style)}: ${means}${details === "" ? "" : ` (${details})`}`]),
     ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),
     ...splitLine(workload),
   ];
@@ -85,20 +85,20 @@ interface Split {
 }
 
 function barLines({ desired, actual, pending }: Split, style: TerminalStyle): string[] {
-  const most = Math.max(
+  const largest = Math.max(
     ...CLASSES.flatMap((one) => [desired?.[one] ?? 0, actual?.[one] ?? 0]),
   );
   const compared = actual !== undefined && desired !== undefined;
-  const width = compared ? Math.min(BAR_WIDTH, most) : 0;
+  const width = compared ? Math.min(BAR_WIDTH, largest) : 0;
   return CLASSES.map((one) => {
     const figures = [actual?.[one] ?? UNKNOWN, ...(desired === undefined ? [] : [desired[one]])]
       .join(" of ");
     const waiting = pending?.[one] ?? 0;
     const more = waiting === 0 ? "" : paint(`, ${waiting} pending`, "yellow", style);
-    const bar = compared ? splitBar({ actual: actual[one], desired: desired[one] }, { most }) : "";
-    const how = actual?.[one] === desired?.[one] ? "green" : "yellow";
+    const bar = compared ? splitBar({ actual: actual[one], desired: desired[one], largest }) : "";
+    const tone = actual?.[one] === desired?.[one] ? "green" : "yellow";
     const gap = " ".repeat(Math.max(0, width - bar.length));
-    const drawn = bar === "" && gap === "" ? "" : `${paint(bar, how, style)}${gap}  `;
+    const drawn = bar === "" && gap === "" ? "" : `${paint(bar, tone, style)}${gap}  `;
     return `  ${one.padEnd(11)}${drawn}${figures}${more}`;
   });
 }
@@ -118,7 +118,7 @@ function podTable(pods: readonly PodStatus[], style: TerminalStyle): string {
 
 function stateCell({ ready, notes }: PodStatus): Cell | string {
   if (notes.length === 0) return ready ? "Ready" : "not Ready";
-  return { text: notes.join("; "), how: "yellow" };
+  return { text: notes.join("; "), tone: "yellow" };
 }
 
 /** The meaning of a bar's characters. */
@@ -128,15 +128,18 @@ const BAR_LEGEND = "█ there as specified, ▒ too many, · missing";
 const BAR_WIDTH = 30;
 
 /**
- * Replicas as a short bar: those as specified as `█`, those beyond as `▒`, missing ones as `·`. 3 of 5 are
- * `███··`, 5 of 3 `███▒▒`. `most` is the number of the longest bar: if it does not fit, each character stands
- * for several, and each kind has one at least.
+ * Replicas as a bar: specified ones as `█`, surplus ones as `▒`, missing ones as `·`. 3 of 5 are `███··`, 5 of
+ * 3 `███▒▒`. If `largest`, the number of the longest bar, does not fit, each character stands for several, and
+ * each kind has at least one.
  */
 export function splitBar(
-  { actual, desired }: { readonly actual: number; readonly desired: number },
-  { most }: { readonly most: number },
+  { actual, desired, largest }: {
+    readonly actual: number;
+    readonly desired: number;
+    readonly largest: number;
+  },
 ): string {
-  const scale = Math.min(1, BAR_WIDTH / Math.max(1, most));
+  const scale = Math.min(1, BAR_WIDTH / Math.max(1, largest));
   const drawn = (count: number, character: string): string =>
     character.repeat(count > 0 ? Math.max(1, Math.round(count * scale)) : 0);
   return drawn(Math.min(actual, desired), "█") + drawn(actual - desired, "▒") +

@@ -1,5 +1,5 @@
 /**
- * Placement as a table, a line for each revision of a workload, and phases and steps as text. Pure.
+ * Placement as a table, a row for each revision of a workload. Pure.
  *
  * @module
  */
@@ -12,28 +12,28 @@ import { concernsPlacement, type RevisionStatus } from "../../../shared/placemen
 import type { PlacementView } from "./placement_view.ts";
 import {
   nextText,
-  phasePaint,
   phaseText,
+  phaseTone,
   type ShownWorkload,
   splitText,
 } from "../../../shared/view/placed_workloads.ts";
 
-/** How it is shown. */
+/** Style of the table. */
 export interface PlacementStyle extends TerminalStyle {
   /** Also workloads that take no part, and more columns. @default {false} */
   readonly wide?: boolean;
-  /** Workloads of several namespaces may be there. @default {true} */
+  /** Whether to show namespaces. @default {true} */
   readonly namespaces?: boolean;
-  /** Wall time, ms: times of other days are named with their day. */
+  /** Wall time, ms: times of other days are shown with their day. */
   readonly nowMs: number;
 }
 
-/** A line. */
+/** A row. */
 export interface PlacementRow {
   readonly workload: ShownWorkload;
   /** Absent if there is none. */
   readonly revision?: RevisionStatus;
-  /** True for the line with what concerns the whole workload. */
+  /** True for the row with the columns of the whole workload. */
   readonly first: boolean;
   readonly nowMs: number;
 }
@@ -41,14 +41,14 @@ export interface PlacementRow {
 const NAMESPACE = "NAMESPACE";
 const REVISION = "REVISION";
 const SPEC = "SPEC";
-/** A shorter beginning of `evict pod web-5d9c7f6b8-x1x2y` is not worth showing. */
-const SHORTEST_NEXT = 30;
+/** Characters: enough for `evict pod web-5d9c7f6b8-x1x2y`. */
+const MIN_NEXT_WIDTH = 30;
 
 const COLUMNS: readonly RowColumn<PlacementRow>[] = [
   { head: NAMESPACE, cell: ({ workload, first }) => first ? workload.namespace : "" },
   { head: "WORKLOAD", cell: ({ workload, first }) => first ? workloadTitle(workload) : "" },
-  { head: REVISION, cell: ({ revision }) => revision?.revision || UNKNOWN, luxury: 2 },
-  { head: SPEC, cell: ({ workload, first }) => first ? splitText(workload) : "", luxury: 2 },
+  { head: REVISION, cell: ({ revision }) => revision?.revision || UNKNOWN, dropPriority: 2 },
+  { head: SPEC, cell: ({ workload, first }) => first ? splitText(workload) : "", dropPriority: 2 },
   { head: "SPOT", align: "right", cell: (row) => splitCell(row, "spot") },
   { head: "ON-DEMAND", align: "right", cell: (row) => splitCell(row, "on-demand") },
   { head: "PENDING", align: "right", cell: pendingCell },
@@ -56,12 +56,12 @@ const COLUMNS: readonly RowColumn<PlacementRow>[] = [
   {
     head: "NEXT",
     cell: ({ workload, first, nowMs }) => first ? nextText(workload, nowMs) : "",
-    luxury: 1,
-    shortest: SHORTEST_NEXT,
+    dropPriority: 1,
+    minWidth: MIN_NEXT_WIDTH,
   },
 ];
 
-/** All columns, with each cell in each line. */
+/** All rows, with the columns of the workload in each. */
 export function placementRows({ workloads }: PlacementView, nowMs: number): RowTable<PlacementRow> {
   const rows = workloads.flatMap((one) => rowsOf(one, nowMs));
   return { rows: rows.map((row) => ({ ...row, first: true })), columns: COLUMNS };
@@ -81,7 +81,7 @@ export function placementTable(view: PlacementView, style: PlacementStyle): stri
     ...view.notes,
   ];
   const foot = textLines(notes.map((note) => paint(note, "yellow", style)));
-  if (shown.length === 0) return joined("No workloads are placed here.\n", foot);
+  if (shown.length === 0) return withNotes("No workloads are placed here.\n", foot);
   const rows = shown.flatMap((workload) => rowsOf(workload, nowMs));
   const several = shown.some(({ revisions }) => revisions.length > 1);
   const columns = COLUMNS.filter(({ head }) => {
@@ -89,13 +89,13 @@ export function placementTable(view: PlacementView, style: PlacementStyle): stri
     if (head === SPEC) return wide;
     return head === REVISION ? wide || several : true;
   });
-  return joined(
+  return withNotes(
     fittedTable({ rows, columns }, wide ? { ...style, columns: Infinity } : style),
     foot,
   );
 }
 
-function joined(body: string, foot: string): string {
+function withNotes(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
 }
 
@@ -105,7 +105,7 @@ function rowsOf(workload: ShownWorkload, nowMs: number): readonly PlacementRow[]
   return revisions.map((revision, index) => ({ workload, revision, first: index === 0, nowMs }));
 }
 
-/** `3/5`: three of five. One revision has the workload's split, several have each their own. */
+/** `3/5`: three of five. Each of several revisions has its own split, a single one the workload's. */
 function splitCell({ workload, revision }: PlacementRow, one: NodeClass): Cell {
   const { desired, actual } = workload.revisions.length > 1 && revision !== undefined
     ? revision
@@ -113,18 +113,18 @@ function splitCell({ workload, revision }: PlacementRow, one: NodeClass): Cell {
   const text = [actual?.[one] ?? UNKNOWN, ...(desired === undefined ? [] : [desired[one]])]
     .join("/");
   const differs = actual !== undefined && desired !== undefined && actual[one] !== desired[one];
-  return { text, how: differs ? "yellow" : undefined };
+  return { text, tone: differs ? "yellow" : undefined };
 }
 
 function pendingCell({ workload, revision }: PlacementRow): Cell {
   const pending = revision?.pending ?? workload.pending;
   if (pending === undefined) return { text: UNKNOWN };
   const count = pending.spot + pending["on-demand"];
-  return { text: String(count), how: count === 0 ? undefined : "yellow" };
+  return { text: String(count), tone: count === 0 ? undefined : "yellow" };
 }
 
 function phaseCell({ workload, first, nowMs }: PlacementRow): Cell {
   return first
-    ? { text: phaseText(workload, nowMs), how: phasePaint(workload.phase) }
+    ? { text: phaseText(workload, nowMs), tone: phaseTone(workload.phase) }
     : { text: "" };
 }

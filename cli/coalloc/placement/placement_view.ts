@@ -1,13 +1,10 @@
 /**
- * The output of `placement` as one value: its JSON and YAML are this, and the texts are made of it.
+ * The content of `placement`, which its JSON and YAML have, and its texts show.
  *
  * @module
  */
-import {
-  keyOf,
-  type ShownWorkload,
-  shownWorkloads,
-} from "../../../shared/view/placed_workloads.ts";
+import { workloadKey } from "../../../shared/view/figures.ts";
+import { type ShownWorkload, shownWorkloads } from "../../../shared/view/placed_workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
@@ -17,11 +14,11 @@ import { nearestHint, placeOf } from "../formats.ts";
 import { unlessHidden } from "../kube/cluster_reader.ts";
 import { controllerSettings } from "../market_settings.ts";
 
-/** All of it. */
+/** The whole content. */
 export interface PlacementView {
   /** By namespace, kind and name. */
   readonly workloads: readonly ShownWorkload[];
-  /** Remarks on all of it, in sentences. */
+  /** In sentences. */
   readonly notes: readonly string[];
 }
 
@@ -40,7 +37,7 @@ export interface PlacedChoice {
   readonly selector?: string;
 }
 
-/** Reads what the controller has published. Throws a {@linkcode CommandProblem} if there is no answer. */
+/** Reads the published statuses. Throws a {@linkcode CommandProblem} where they can't be read. */
 export async function readPlacement(
   { placement, reader, recommendations }: Pick<Cluster, "placement" | "reader" | "recommendations">,
   { workload, namespace, selector }: PlacedChoice,
@@ -53,17 +50,17 @@ export async function readPlacement(
     unlessHidden(placementIsOff({ placement, reader })),
   ]);
   const all = shownWorkloads(published);
-  const keys = labelled && new Set(labelled.map((one) => keyOf({ ...one, ...one.metadata })));
+  const keys = labelled && new Set(labelled.map((one) => workloadKey({ ...one, ...one.metadata })));
   const chosen = workload === undefined
-    ? all.filter((one) => keys === undefined || keys.has(keyOf(one)))
+    ? all.filter((one) => keys === undefined || keys.has(workloadKey(one)))
     : all.filter(({ kind, name }) => name === workload.name && (workload.kind ?? kind) === kind);
   if (workload !== undefined && chosen.length === 0) {
-    throw new CommandProblem(missing(workload, { all, namespace }));
+    throw new CommandProblem(notPlacedText(workload, { all, namespace }));
   }
   return { workloads: chosen, notes: notesOf({ all, chosen, isAlive, isOff, namespace }) };
 }
 
-/** By the controller's flags and variables, and the settings file. Undefined: there is no controller. */
+/** Whether flags, variables or settings file switch placement off; undefined without a controller. */
 async function placementIsOff(
   { placement, reader }: Pick<Cluster, "placement" | "reader">,
 ): Promise<boolean | undefined> {
@@ -112,7 +109,7 @@ function notesOf(
   ];
 }
 
-function missing(
+function notPlacedText(
   { kind, name }: PlacedArgument,
   { all, namespace }: {
     readonly all: readonly ShownWorkload[];

@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
-import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import type {
+  ContainerAmounts,
+  WorkloadRecord,
+} from "../../../shared/rightsizing/workload_record.ts";
 import { sampleAllocation } from "../../../tests/contract/support/sample_objects.ts";
 import {
   reportsOf,
@@ -18,7 +21,6 @@ import type {
   AdviceView,
   AdvisedContainer,
   AdvisedWorkload,
-  ContainerAmounts,
 } from "../../../shared/view/advice_view.ts";
 import { type AdviceInput, adviseAll } from "../../../shared/view/advise.ts";
 import { changeCell, inForceText } from "./recommend_detail.ts";
@@ -144,7 +146,7 @@ pure("changeCell() sets raises apart from what shrinks, and from what stays", ()
     return changeCell(container({ recommended: RECOMMENDED, pods }), name);
   };
   for (
-    const [how, ...amounts] of [
+    const [tone, ...amounts] of [
       ["yellow", 200],
       ["green", 400],
       ["dim", 300],
@@ -153,10 +155,10 @@ pure("changeCell() sets raises apart from what shrinks, and from what stays", ()
       ["green", 300, 400],
       [undefined, 200, 400],
     ] as const
-  ) assert.equal(cell("cpu", ...amounts).how, how, amounts.join());
+  ) assert.equal(cell("cpu", ...amounts).tone, tone, amounts.join());
   // A limit that is not set is above all others.
-  assert.deepEqual(cell("cpuLimit", undefined), { text: "none → 500m", how: "green" });
-  assert.deepEqual(cell("cpuLimit", 200), { text: "200m → 500m", how: "yellow" });
+  assert.deepEqual(cell("cpuLimit", undefined), { text: "none → 500m", tone: "green" });
+  assert.deepEqual(cell("cpuLimit", 200), { text: "200m → 500m", tone: "yellow" });
 });
 
 pure("changeCell() reports what is not set, not known, and left alone", () => {

@@ -1,5 +1,5 @@
 /**
- * Which of the workloads the user asks for, and what to say where there is none. Pure.
+ * The arguments of `recommend`, and the choice of workloads by them. Pure.
  *
  * @module
  */
@@ -68,19 +68,19 @@ export function workloadChoice({ workloadText, policy }: TypedChoice): WorkloadC
   };
 }
 
-/** A policy as a user writes it: with its namespace, where the argument has one. */
+/** A policy as the user names it. */
 export interface PolicyArgument {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** The workloads that the user asks for; all parts that are there must hold. */
+/** The workloads that the user asks for; all present fields must match. */
 export interface WorkloadChoice {
   readonly workload?: WorkloadArgument;
   readonly policy?: PolicyArgument;
 }
 
-/** Facts that explain an empty result. */
+/** Objects that explain an empty result. */
 export interface ChoiceInput {
   readonly namespace: NamespaceChoice;
   /** Undefined where they can't be read. */
@@ -88,7 +88,7 @@ export interface ChoiceInput {
   readonly policies: readonly StoredPolicy[] | undefined;
 }
 
-/** Those that are asked for. Throws a {@linkcode CommandProblem} where none is. */
+/** The workloads of the choice. Throws a {@linkcode CommandProblem} without any. */
 export function chooseWorkloads(
   all: readonly AdvisedWorkload[],
   { choice: { workload, policy }, input }: {

@@ -1,6 +1,5 @@
 /**
- * Recommendations as strategic-merge patches of the workloads' manifests, for tools that keep those in
- * Git. Pure.
+ * Recommendations as strategic-merge patches of manifests that are kept in Git. Pure.
  *
  * @module
  */
@@ -11,15 +10,15 @@ import type {
   AdviceView,
   AdvisedContainer,
   AdvisedWorkload,
-  ContainerAmounts,
 } from "../../../shared/view/advice_view.ts";
+import type { ContainerAmounts } from "../../../shared/rightsizing/workload_record.ts";
 import { amountText, changesText } from "../../../shared/view/changes.ts";
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
 import { workloadTitle } from "../../../shared/view/figures.ts";
 
-/** The amounts, and what was done to them. */
+/** Amounts for a patch, and how they differ from the recommendation. */
 export interface MergeableAmounts {
   readonly values: ContainerAmounts;
   /** In sentences, without a period. */
@@ -32,39 +31,42 @@ export interface MergeableAmounts {
  */
 export function mergeableAmounts(container: AdvisedContainer): MergeableAmounts {
   const { recommended = {}, template, pods } = container;
-  // Without rights on manifests the values of most pods count.
+  // Without a readable template the values of most pods count.
   const present = template ?? pods[0] ?? {};
-  const { memory: _memory, memoryLimit: _memoryLimit, ...rest } = recommended;
+  const { memory: _memory, memoryLimit: _memoryLimit, ...cpuAmounts } = recommended;
   const { pair: { request, limit }, unsafe } = safeAmounts(container, present);
-  const kept: ContainerAmounts = { ...rest, ...defined({ memory: request, memoryLimit: limit }) };
-  const cpu = cut(kept.cpu, kept.cpuLimit ?? present.cpuLimit);
-  const memory = cut(kept.memory, kept.memoryLimit ?? present.memoryLimit);
+  const safe: ContainerAmounts = {
+    ...cpuAmounts,
+    ...defined({ memory: request, memoryLimit: limit }),
+  };
+  const cpu = cappedRequest(safe.cpu, safe.cpuLimit ?? present.cpuLimit);
+  const memory = cappedRequest(safe.memory, safe.memoryLimit ?? present.memoryLimit);
   return {
-    values: { ...kept, ...defined({ cpu, memory }) },
+    values: { ...safe, ...defined({ cpu, memory }) },
     notes: [
       ...(unsafe === undefined ? [] : [unsafe]),
-      ...(cpu === undefined || cpu === kept.cpu ? [] : [cutNote("cpu", cpu)]),
-      ...(memory === undefined || memory === kept.memory ? [] : [cutNote("memory", memory)]),
+      ...(cpu === undefined || cpu === safe.cpu ? [] : [cutNote("cpu", cpu)]),
+      ...(memory === undefined || memory === safe.memory ? [] : [cutNote("memory", memory)]),
     ],
   };
 }
 
-/** Memory that may be asked for, and why it is not all that is recommended. */
+/** Memory that is safe to set, and why it differs from the recommendation. */
 function safeAmounts(
   { recommended = {}, usage }: AdvisedContainer,
   present: ContainerAmounts,
 ): { readonly pair: ResourcePair; readonly unsafe?: string } {
-  const asked = pair(recommended.memory, recommended.memoryLimit);
-  const had = pair(present.memory, present.memoryLimit);
+  const wanted = pair(recommended.memory, recommended.memoryLimit);
+  const presentPair = pair(present.memory, present.memoryLimit);
   const peak = usage?.memory?.max;
-  const safe = safeMemory(asked, { present: [had], peak });
-  const side = safe.request === asked.request ? "limit" : "request";
-  if (safe[side] === asked[side]) return { pair: safe };
+  const safe = safeMemory(wanted, { present: [presentPair], peak });
+  const side = safe.request === wanted.request ? "limit" : "request";
+  if (safe[side] === wanted[side]) return { pair: safe };
   const what = side === "limit" ? "memory limit" : "memory";
   const fate = safe[side] === undefined
     ? `${what} is left out`
     : `${what} is lowered to no less than ${amountText("memory", safe[side])}`;
-  const lowered = amountText("memory", asked[side] ?? 0);
+  const lowered = amountText("memory", wanted[side] ?? 0);
   const why = peak === undefined
     ? `${lowered} is less than it has, and its peak is not known`
     : `${lowered} is below its largest sample, ${amountText("memory", peak)}, + 15 %, and could ` +
@@ -72,7 +74,7 @@ function safeAmounts(
   return { pair: safe, unsafe: `${fate}: ${why}` };
 }
 
-function cut(request: number | undefined, limit = Infinity): number | undefined {
+function cappedRequest(request: number | undefined, limit = Infinity): number | undefined {
   return request === undefined ? undefined : Math.min(request, limit);
 }
 
@@ -108,8 +110,8 @@ const HEAD = [
 ] as const;
 
 /**
- * A YAML document for each workload, with comments. Values that a manifest has already are in it, too:
- * a patch that left it out would take back what the last one has brought.
+ * A YAML document for each workload, with comments. It also has values that the manifest has already: these
+ * may come from the last patch, which this one replaces.
  */
 export function patchText(view: AdviceView): string {
   const patches = view.workloads.map(patchOf);
@@ -175,7 +177,7 @@ function headOf({ policy, status, reason, means }: AdvisedWorkload, title: strin
 function containerPatch(container: AdvisedContainer, workload: AdvisedWorkload): ContainerPatch {
   const { name, recommended, template, explanation } = container;
   if (recommended === undefined) return { comments: ["no recommendation"] };
-  // The patch would make a container of it, without an image.
+  // The patch would add a container without an image.
   if (template === undefined && workload.exists === true) {
     return { comments: ["left out: the template has no such container"] };
   }

@@ -25,7 +25,7 @@ import { adviceRows, footText, recommendTable } from "./recommend_table.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { explainApiError } from "../api_problem.ts";
 
-/** Shows what is asked for. Resolves with the exit code. */
+/** Shows the chosen workloads. Resolves with the exit code. */
 export async function recommendCommand(
   choice: WorkloadChoice,
   context: CommandContext,
@@ -33,9 +33,9 @@ export async function recommendCommand(
   const { cluster, world, namespace, selector } = context;
   const { problems, ...input } = await readRecommendations(cluster, context);
   const all = adviseAll(input);
-  // Policies only help to say why there is nothing.
-  const asked = choice.workload !== undefined || choice.policy !== undefined;
-  const policies = asked || all.length === 0 ? await policiesOf(context) : undefined;
+  // Policies only explain an empty result.
+  const isChosen = choice.workload !== undefined || choice.policy !== undefined;
+  const policies = isChosen || all.length === 0 ? await policiesOf(context) : undefined;
   if (world.signal.aborted) return INTERRUPTED;
   const { templates } = input;
   const labelled = selector === undefined ? all : all.filter(({ exists }) => exists);
@@ -57,13 +57,13 @@ export async function recommendCommand(
   return 0;
 }
 
-/** Policies of other namespaces may count here; not everybody may read them. */
+/** Policies of all namespaces, which may count here, or those that the user may read. */
 async function policiesOf(
   { cluster: { recommendations }, namespace }: CommandContext,
 ): Promise<readonly StoredPolicy[] | undefined> {
-  const own = namespace.all ? [] : [namespace.name];
-  for (const place of [undefined, ...own]) {
-    const policies = await unlessRefused(recommendations.policies(place), 403, 404);
+  const names = namespace.all ? [undefined] : [undefined, namespace.name];
+  for (const name of names) {
+    const policies = await unlessRefused(recommendations.policies(name), 403, 404);
     if (policies !== undefined) return policies;
   }
   return undefined;
@@ -78,7 +78,7 @@ function emptyNote(policies: readonly StoredPolicy[] | undefined): string {
     "optimizationpolicies -A shows whether they are Ready; a controller has to run";
 }
 
-/** Existing entries that can't be read here. */
+/** Notes on entries of reports that can't be read. */
 function unreadNotes(
   reports: readonly RecommendationReport[],
   all: readonly AdvisedWorkload[],
@@ -119,13 +119,13 @@ function textOf(
   return [...details, plotLegend(view.workloads, style) + footText(view, style)].join("\n");
 }
 
-/** The readings, and problems with the others. */
+/** The readings, and the problems of reading. */
 export interface RecommendationReadings extends AdviceInput {
   /** In sentences, for people. */
   readonly problems: readonly string[];
 }
 
-/** Throws a {@linkcode CommandProblem} where the reports are not there or may not be read. */
+/** Reads all. Throws a {@linkcode CommandProblem} where the reports can't be read. */
 export async function readRecommendations(
   { recommendations, reader }: Pick<Cluster, "recommendations" | "reader">,
   { namespace, selector }: Pick<CommandContext, "namespace" | "selector">,
@@ -157,7 +157,7 @@ export async function readRecommendations(
       action: "read pods",
       instead: "What they have is not known: the manifests stand for them",
     }),
-    // Rightsizing may be there without the market.
+    // Rightsizing may be installed without the market.
     readable(unlessNotFound(reader.allocations(name)), {
       action: "read PodAllocations",
       instead: "CPU limits of pods in the market are the market's, not their own",

@@ -1,5 +1,5 @@
 /**
- * One workload with all that stands behind its recommendations, and what would change of each amount. Pure.
+ * One workload with its recommendations, their reasons, and the change of each amount. Pure.
  *
  * @module
  */
@@ -15,14 +15,13 @@ import {
 } from "../../../shared/view/changes.ts";
 import type { DistributionSummary } from "../../../shared/rightsizing/distribution.ts";
 
-/** How it is shown. */
+/** Style of the text. */
 export interface DetailStyle extends TerminalStyle {
   /** Wall time, ms: ages are counted from it. */
   readonly nowMs: number;
 }
 
-/** Wider plots say no more. */
-const WIDEST_PLOT = 60;
+const MAX_PLOT_WIDTH = 60;
 /** Before the lines of a container. */
 const INDENT = " ".repeat(11);
 
@@ -46,11 +45,11 @@ function headOf(workload: AdvisedWorkload, style: DetailStyle): string[] {
   const { reason, means, message, remedy } = workload;
   const counted = pods === undefined ? "" : pods === 1 ? ", 1 pod" : `, ${pods} pods`;
   const gone = exists === false ? "; it no longer exists" : "";
-  const own = message === undefined || message === means ? "" : ` (${message})`;
+  const details = message === undefined || message === means ? "" : ` (${message})`;
   return [
     `${paint(`${kind} ${namespace}/${name}`, "bold", style)}: ${status}, policy ` +
     `${policy.namespace}/${policy.name}${counted}${gone}`,
-    ...(reason === undefined ? [] : [`${paint(reason, "yellow", style)}: ${means}${own}`]),
+    ...(reason === undefined ? [] : [`${paint(reason, "yellow", style)}: ${means}${details}`]),
     ...(reason === undefined && message !== undefined ? [message] : []),
     ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
     timesLine(workload, style),
@@ -70,10 +69,10 @@ function timesLine(
   const recommended = lastRecommendation === undefined
     ? "Never recommended"
     : `Recommended ${ago(lastRecommendation)}`;
-  const how = lastApplyMethod === undefined ? "" : METHODS[lastApplyMethod];
+  const method = lastApplyMethod === undefined ? "" : METHODS[lastApplyMethod];
   return lastApplied === undefined
     ? `${recommended}, never applied`
-    : `${recommended}, last applied ${ago(lastApplied)}${how}`;
+    : `${recommended}, last applied ${ago(lastApplied)}${method}`;
 }
 
 const RESOURCES = [
@@ -101,8 +100,8 @@ function resourceLines(
     readonly style: DetailStyle;
   },
 ): string[] {
-  const { text, how } = changeCell(container, resource);
-  const change = how === undefined ? text : paint(text, how, style);
+  const { text, tone } = changeCell(container, resource);
+  const change = tone === undefined ? text : paint(text, tone, style);
   const limits = changeCell(container, limit).text;
   const adopted = [
     inForceText(container, resource),
@@ -120,7 +119,7 @@ function resourceLines(
   ];
 }
 
-/** In a terminal the plot, and the figures everywhere. */
+/** The figures, and on a terminal the plot. */
 function usageLines(
   { usage, recommended }: AdvisedContainer,
   { resource, style }: { readonly resource: Resource["resource"]; readonly style: DetailStyle },
@@ -132,7 +131,7 @@ function usageLines(
     .map(([name, amount]) => `${name} ${amountText(resource, amount)}`);
   const line = `${INDENT}used ${quantiles.join(", ")} in ${samples} samples`;
   if (style.columns === undefined) return [line];
-  const width = Math.max(10, Math.min(WIDEST_PLOT, style.columns - INDENT.length - 1));
+  const width = Math.max(10, Math.min(MAX_PLOT_WIDTH, style.columns - INDENT.length - 1));
   const request = recommended?.[resource];
   const plot = usagePlot(figures, {
     ...(request === undefined ? {} : { recommended: request }),
@@ -143,16 +142,16 @@ function usageLines(
 
 /**
  * The present value and the recommended one: `500m → 336m`, `200m..250m → 336m` where pods differ, and
- * `none → 336m` where nothing is set; `-` is not known, or not recommended. A limit that is left alone
- * stands for itself. The template stands for pods where there are none.
+ * `none → 336m` where nothing is set; `-` is not known, or not recommended. A limit without a recommendation
+ * is shown alone. Without pods the present value is the template's.
  */
 export function changeCell(container: AdvisedContainer, name: AmountName): Cell {
   const to = container.recommended?.[name];
   const present = presentText(container, name);
-  if (to === undefined && isLimit(name)) return { text: present, how: "dim" };
+  if (to === undefined && isLimit(name)) return { text: present, tone: "dim" };
   const text = `${present} → ${to === undefined ? UNKNOWN : amountText(name, to)}`;
-  const how = to === undefined ? "dim" : directionOf(container, { name, to });
-  return how === undefined ? { text } : { text, how };
+  const tone = to === undefined ? "dim" : directionOf(container, { name, to });
+  return tone === undefined ? { text } : { text, tone };
 }
 
 /** The adopted value, `-` where there is none. */
@@ -165,20 +164,20 @@ function isLimit(name: AmountName): boolean {
   return name === "cpuLimit" || name === "memoryLimit";
 }
 
-/** Raises cost something, so they stand out; undefined where some pods get more and others less. */
+/** Raises stand out, as they cost something; undefined where some pods get more and others less. */
 function directionOf(
   container: AdvisedContainer,
   { name, to }: { readonly name: AmountName; readonly to: number },
 ): Paint | undefined {
-  // A limit that is not set is above any.
-  const bare = isLimit(name) ? Infinity : 0;
-  const present = presentAmounts(container).map((one) => one[name] ?? bare);
+  // Without a limit any amount is allowed.
+  const unset = isLimit(name) ? Infinity : 0;
+  const present = presentAmounts(container).map((one) => one[name] ?? unset);
   if (present.every((amount) => amount === to)) return "dim";
   if (present.every((amount) => amount <= to)) return "yellow";
   return present.every((amount) => amount >= to) ? "green" : undefined;
 }
 
-/** Parts of the samples, densest first: up to which figure, and the character for it. */
+/** Bands of the samples, densest first: the upper end, and the character. */
 const BANDS = [
   { upTo: "p50", mark: "█" },
   { upTo: "p90", mark: "▓" },
@@ -191,17 +190,8 @@ const EMPTY = "·";
 const REQUEST = "│";
 
 /** The meaning of each character. */
-export const PLOT_LEGEND: string =
-  "█ up to P50, ▓ to P90, ▒ to P95, ░ to P99, ─ to the largest sample; " +
+const PLOT_LEGEND = "█ up to P50, ▓ to P90, ▒ to P95, ░ to P99, ─ to the largest sample; " +
   "│ the recommended request";
-
-/** How it is drawn. */
-export interface UsagePlotOptions {
-  /** Stands in the plot as a mark of its own; without it there is none. */
-  readonly recommended?: number;
-  /** Characters of the line. */
-  readonly width: number;
-}
 
 /**
  * A line of `width` characters from 0 to the larger of largest sample and recommended request. 10 wide:
@@ -209,14 +199,13 @@ export interface UsagePlotOptions {
  */
 export function usagePlot(
   usage: DistributionSummary,
-  { recommended, width }: UsagePlotOptions,
+  { recommended, width }: { readonly recommended?: number; readonly width: number },
 ): string {
   const top = Math.max(usage.max, recommended ?? 0);
-  // If all is zero, it stands in the first cell.
   const cellOf = (value: number): number =>
     top > 0 ? Math.min(width - 1, Math.floor(value / top * width)) : 0;
   const request = recommended === undefined ? -1 : cellOf(recommended);
-  // A cell belongs to the densest band that reaches its middle; where samples are, something shows.
+  // A cell belongs to the densest band that reaches its middle.
   return Array.from({ length: width }, (_, cell) => {
     if (cell === request) return REQUEST;
     if (cell < cellOf(usage.min) || cell > cellOf(usage.max)) return EMPTY;

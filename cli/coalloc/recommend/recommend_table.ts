@@ -15,17 +15,17 @@ import type {
 import { changesText } from "../../../shared/view/changes.ts";
 import { changeCell, detailText, inForceText, plotLegend } from "./recommend_detail.ts";
 
-/** How it is shown. */
+/** Style of the table. */
 export interface RecommendStyle extends TerminalStyle {
-  /** More columns, and below the table what stands behind each line. @default {false} */
+  /** More columns, and details below the table. @default {false} */
   readonly wide?: boolean;
-  /** Workloads of several namespaces may be there. @default {true} */
+  /** Whether to show namespaces. @default {true} */
   readonly namespaces?: boolean;
   /** Wall time, ms: ages are counted from it. */
   readonly nowMs: number;
 }
 
-/** A line. */
+/** A row. */
 export interface AdviceRow {
   readonly workload: AdvisedWorkload;
   readonly container: AdvisedContainer;
@@ -42,11 +42,15 @@ const COLUMNS: readonly RowColumn<AdviceRow>[] = [
   { head: "CONTAINER", cell: ({ container }) => container.name },
   { head: "CPU", cell: ({ container }) => changeCell(container, "cpu") },
   { head: "MEMORY", cell: ({ container }) => changeCell(container, "memory") },
-  { head: "CPU LIMIT", cell: ({ container }) => changeCell(container, "cpuLimit"), luxury: 2 },
+  {
+    head: "CPU LIMIT",
+    cell: ({ container }) => changeCell(container, "cpuLimit"),
+    dropPriority: 2,
+  },
   {
     head: "MEMORY LIMIT",
     cell: ({ container }) => changeCell(container, "memoryLimit"),
-    luxury: 2,
+    dropPriority: 2,
   },
   { head: "CPU IN FORCE", cell: ({ container }) => inForceText(container, "cpu"), wide: true },
   {
@@ -54,7 +58,7 @@ const COLUMNS: readonly RowColumn<AdviceRow>[] = [
     cell: ({ container }) => inForceText(container, "memory"),
     wide: true,
   },
-  { head: "STATUS", cell: statusCell, luxury: 1 },
+  { head: "STATUS", cell: statusCell, dropPriority: 1 },
   { head: "REASON", cell: ({ workload }) => workload.reason ?? UNKNOWN },
   {
     head: "POLICY",
@@ -118,14 +122,14 @@ function noteLines({ notes }: AdviceView, style: TerminalStyle): string {
   return textLines(notes.map((note) => paint(note, "yellow", style)));
 }
 
-/** A workload of which no container is known has a line all the same. */
+/** Gives a workload without known containers a row, too. */
 function rowContainers({ containers }: AdvisedWorkload): readonly AdvisedContainer[] {
   return containers.length > 0 ? containers : [{ name: UNKNOWN, sidecar: false, pods: [] }];
 }
 
 function statusCell({ workload: { status } }: AdviceRow): Cell | string {
-  if (status === "Error") return { text: status, how: "red" };
-  return status === "Applied" ? { text: status, how: "green" } : status;
+  if (status === "Error") return { text: status, tone: "red" };
+  return status === "Applied" ? { text: status, tone: "green" } : status;
 }
 
 function ageCell(time: string | undefined, nowMs: number): string {

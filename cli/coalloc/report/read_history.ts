@@ -1,5 +1,5 @@
 /**
- * Figures of the period from a Prometheus: the cluster itself keeps no history.
+ * Figures of a period from Prometheus: the cluster keeps no history.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { inParallel } from "../../../shared/control/in_parallel.ts";
 import type { NamespaceChoice } from "../ports.ts";
 import type { HistoryFigures, MissingFigure, ReportFigure } from "./report_view.ts";
 
-/** Which periods, and where to ask. */
+/** The periods, and the Prometheus. */
 export interface HistoryRequest {
   /** Undefined: none was given. */
   readonly server: string | undefined;
@@ -25,13 +25,12 @@ export interface HistoryRequest {
   readonly namespaces: readonly string[];
 }
 
-/** A figure of a query with one value. */
-interface Question extends Pick<ReportFigure, "key" | "title" | "unit" | "note"> {
+/** A figure, and its query, which gives one value. */
+interface FigureQuery extends Pick<ReportFigure, "key" | "title" | "unit" | "note"> {
   readonly source: "Prometheus" | "cAdvisor";
   /**
-   * `PODS`, `ALL` and `CADVISOR` stand for matchers: of pods in the market, of the cluster, and of
-   * containers in the namespaces of the former. `WINDOW` and `STEP` are the period and the distance
-   * of samples in it.
+   * `PODS`, `ALL` and `CADVISOR` stand for matchers of pods in the market, of the cluster, and of containers
+   * in namespaces with pods in the market; `WINDOW` for the period, `STEP` for the interval of samples in it.
    */
   readonly query: string;
   /** True where the metric has no namespace. */
@@ -39,7 +38,7 @@ interface Question extends Pick<ReportFigure, "key" | "title" | "unit" | "note">
 }
 
 const RESIZES = 'mbcas_resizes_total{outcome="accepted",ALL}';
-/** Series that began in the period, and later than others of their program. */
+/** Series that began in the period, later than other series of their program. */
 const BEGUN = `(min_over_time(${RESIZES}[WINDOW]) unless ${RESIZES} offset WINDOW)` +
   ` and (count_over_time(${RESIZES}[WINDOW])` +
   " < on (job,instance) group_left count_over_time(mbcas_leader{ALL}[WINDOW]))";
@@ -49,7 +48,7 @@ const CADVISOR_NOTE =
   "of all containers in the namespaces that have pods in the market now, as the kubelets count it";
 
 /** Series that each source has at all times. */
-const STEADY: Readonly<Record<Question["source"], string>> = {
+const STEADY: Readonly<Record<FigureQuery["source"], string>> = {
   Prometheus: "mbcas_node_allocatable_cores{ALL}",
   cAdvisor: "container_cpu_usage_seconds_total{CADVISOR}",
 };
@@ -57,10 +56,10 @@ const STEADY: Readonly<Record<Question["source"], string>> = {
 const samplesOf = (series: string): string => `count_over_time(group(${series})[WINDOW:STEP])`;
 /** Clusters by the label that most fleets have. Kubelets may be collected where no controller runs. */
 const clustersOf = (series: string): string => `count(group by (cluster) (${series}))`;
-/** To divide by: the samples of the time with data. */
+/** The number of samples in the time with data. */
 const TIME = `scalar(${samplesOf(STEADY.Prometheus)})`;
 
-const QUESTIONS: readonly Question[] = [
+const FIGURE_QUERIES: readonly FigureQuery[] = [
   {
     key: "podsMeasured",
     title: "Pods in the market",
@@ -127,30 +126,30 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /**
- * The most in a period: more than one where several clusters are collected, or one twice. After a
- * failover two seem to lead for the 5 min that a last sample counts.
+ * Most leaders at a time: several where Prometheus collects several clusters, or one twice. `min_over_time`
+ * leaves out failovers, after which two seem to lead for 5 min, as long as a last sample counts.
  */
 const LEADERS = "max_over_time(min_over_time(sum(mbcas_leader{ALL})[10m:1m])[WINDOW:STEP])";
-/** Each reads a week of samples of all pods; Prometheus has other users. */
+/** Each query reads a week of samples of all pods; Prometheus has other users. */
 const QUERIES_AT_ONCE = 2;
 
 /**
- * Samples of a period: one in 10 min of a week, and not more than one in 15 s. For many pods there are
- * fewer: a Prometheus with one CPU takes some 20 s for half a million.
+ * Samples of a period: for a week one in 10 min, and at most one in 15 s. Fewer for many pods: a Prometheus
+ * with one CPU takes some 20 s for half a million.
  */
-const POINTS = { most: 1000, least: 100, ofAllPods: 500_000 };
-const LEAST_STEP_S = 15;
-/** Share of one period's samples that the other needs at least to be compared with it. */
+const POINTS = { max: 1000, min: 100, ofAllPods: 500_000 };
+const MIN_STEP_S = 15;
+/** Least share of the other period's samples at which two periods are compared. */
 const COMPARABLE = 0.95;
 
-/** The answer to a query; undefined where there is no series. */
-type Answer = number | { readonly problem: string } | undefined;
-type Ask = (query: string, atMs: number) => Promise<Answer>;
+/** The value of a query; undefined where there is no series. */
+type QueryValue = number | { readonly problem: string } | undefined;
+type Evaluate = (query: string, atMs: number) => Promise<QueryValue>;
 
 /** The query port, and a callback for progress. */
 export interface HistoryPorts extends Pick<PrometheusRangeQueries, "ask"> {
   readonly signal: AbortSignal;
-  /** Takes how many of the figures are there. */
+  /** Called with the number of figures that are done. */
   readonly onProgress?: (done: number, all: number) => void;
 }
 
@@ -166,7 +165,7 @@ export async function readHistory(
     );
   }
   const fill = filledBy(request);
-  const value: Ask = async (query, atMs) => {
+  const value: Evaluate = async (query, atMs) => {
     const range = { server, query: fill(query), startMs: atMs, endMs: atMs, stepMs: 1000 };
     const answer = await ask(range, signal);
     if (!("problem" in answer)) return answer.series[0]?.values[0];
@@ -174,7 +173,7 @@ export async function readHistory(
     return { problem: answer.message + shorter };
   };
   let done = 0;
-  onProgress(done, QUESTIONS.length);
+  onProgress(done, FIGURE_QUERIES.length);
   const several = await severalLeaders({ request, value });
   if (several !== undefined) return missingAll(several);
   const covered = {
@@ -182,14 +181,14 @@ export async function readHistory(
     cAdvisor: await coverageOf("cAdvisor", { request, value }),
   };
   if (covered.Prometheus.now === 0) return missingAll(covered.Prometheus.problem);
-  const answered = await inParallel(QUESTIONS, async (question) => {
-    const answer = await answerTo(question, { request, value, covered: covered[question.source] });
-    onProgress(++done, QUESTIONS.length);
-    return answer;
-  }, { atOnce: QUERIES_AT_ONCE });
+  const figures = await inParallel(FIGURE_QUERIES, async (query) => {
+    const figure = await readFigure(query, { request, value, covered: covered[query.source] });
+    onProgress(++done, FIGURE_QUERIES.length);
+    return figure;
+  }, { concurrency: QUERIES_AT_ONCE });
   const all = [
     coverageFigure(covered.Prometheus.now, request),
-    ...answered.flat(),
+    ...figures.flat(),
     ...(["Prometheus", "cAdvisor"] as const).flatMap((source) =>
       withoutComparison(source, { covered: covered[source], request })
     ),
@@ -203,27 +202,27 @@ export async function readHistory(
 function missingAll(why: string): HistoryFigures {
   return {
     figures: [],
-    missing: QUESTIONS.map(({ key, title }) => ({ key, figure: title, why })),
+    missing: FIGURE_QUERIES.map(({ key, title }) => ({ key, figure: title, why })),
   };
 }
 
 const CHOOSE = "choose one by --prometheus-matchers";
 
-/** Why nothing is read; undefined where one controller has led at a time, or none is collected. */
+/** Why nothing is read; undefined where at most one controller has led at a time. */
 async function severalLeaders(
-  { request: { nowMs, beforeMs }, value }: Asked,
+  { request: { nowMs, beforeMs }, value }: QueryContext,
 ): Promise<string | undefined> {
   const answers = await Promise.all([value(LEADERS, nowMs), value(LEADERS, beforeMs)]);
   const problem = answers.find((answer) => typeof answer === "object");
   if (problem !== undefined) return problem.problem;
-  const most = Math.max(0, ...answers.filter((answer) => typeof answer === "number"));
-  return most <= 1
+  const leaders = Math.max(0, ...answers.filter((answer) => typeof answer === "number"));
+  return leaders <= 1
     ? undefined
-    : `${most} controllers lead: this Prometheus collects several clusters, or one of them twice; ` +
+    : `${leaders} controllers lead: this Prometheus collects several clusters, or one of them twice; ` +
       CHOOSE;
 }
 
-/** Puts the request into a query. */
+/** Returns a function that puts the request into a query. */
 function filledBy(request: HistoryRequest): (query: string) => string {
   const { matchers, namespace, namespaces, sinceMs } = request;
   const all = matchers.join(",");
@@ -231,7 +230,7 @@ function filledBy(request: HistoryRequest): (query: string) => string {
   const placeholders: Readonly<Record<string, string>> = {
     ALL: all,
     PODS: namespace.all ? all : joined(`namespace=${JSON.stringify(namespace.name)}`),
-    // Names of namespaces have no character that means something in a regular expression.
+    // Names of namespaces have no special characters of regular expressions.
     CADVISOR: joined(`namespace=~${JSON.stringify(namespaces.join("|"))}`, 'container!=""'),
     WINDOW: `${Math.round(sinceMs / 1000)}s`,
     STEP: `${stepSeconds(request)}s`,
@@ -246,28 +245,27 @@ function filledBy(request: HistoryRequest): (query: string) => string {
 function stepSeconds(
   { sinceMs, pods }: Pick<HistoryRequest, "sinceMs" | "pods">,
 ): number {
-  const { most, least, ofAllPods } = POINTS;
-  const points = Math.max(least, Math.min(most, ofAllPods / pods));
-  return Math.max(LEAST_STEP_S, Math.ceil(sinceMs / 1000 / points));
+  const { max, min, ofAllPods } = POINTS;
+  const points = Math.max(min, Math.min(max, ofAllPods / pods));
+  return Math.max(MIN_STEP_S, Math.ceil(sinceMs / 1000 / points));
 }
 
-/** The request, and how to ask for it. */
-interface Asked {
+interface QueryContext {
   readonly request: HistoryRequest;
-  readonly value: Ask;
+  readonly value: Evaluate;
 }
 
 /** Samples in the period and in the one before. */
 interface Coverage {
   readonly now: number;
-  readonly before: Exclude<Answer, undefined>;
-  /** Why there are none now. */
+  readonly before: Exclude<QueryValue, undefined>;
+  /** Why there are none in the period. */
   readonly problem: string;
 }
 
 async function coverageOf(
-  source: Question["source"],
-  { request: { nowMs, beforeMs, namespaces, matchers }, value }: Asked,
+  source: FigureQuery["source"],
+  { request: { nowMs, beforeMs, namespaces, matchers }, value }: QueryContext,
 ): Promise<Coverage> {
   const none = (problem: string): Coverage => ({ now: 0, before: 0, problem });
   if (source === "cAdvisor" && namespaces.length === 0) return none("no pod is in the market");
@@ -292,7 +290,7 @@ function hoursOf(samples: number, request: HistoryRequest): number {
   return Math.min(samples * stepSeconds(request), request.sinceMs / 1000) / 3600;
 }
 
-/** How much of the period the figures are of. */
+/** How much of the period has data. */
 function coverageFigure(samples: number, request: HistoryRequest): ReportFigure {
   const value = hoursOf(samples, request);
   const whole = request.sinceMs / 3_600_000;
@@ -309,35 +307,35 @@ function coverageFigure(samples: number, request: HistoryRequest): ReportFigure 
   };
 }
 
-/** Whether both periods have data, and about as much: sums over less time are smaller. */
+/** Whether both periods have about as much data: sums over less time are smaller. */
 function isComparable({ now, before }: Coverage): boolean {
   return typeof before === "number" && before >= COMPARABLE * now && now >= COMPARABLE * before;
 }
 
 /** The figure, with the value of the period before where both have as much data. */
-async function answerTo(
-  { query, ofCluster, ...rest }: Question,
-  { request: { nowMs, beforeMs, namespace }, value, covered }: Asked & {
+async function readFigure(
+  { query, ofCluster, ...figure }: FigureQuery,
+  { request: { nowMs, beforeMs, namespace }, value, covered }: QueryContext & {
     readonly covered: Coverage;
   },
 ): Promise<readonly (ReportFigure | MissingFigure)[]> {
-  const missing = (why: string): MissingFigure => ({ key: rest.key, figure: rest.title, why });
+  const missing = (why: string): MissingFigure => ({ key: figure.key, figure: figure.title, why });
   if (covered.now === 0) return [missing(covered.problem)];
   if (ofCluster && !namespace.all) return [missing("it is counted for the cluster alone: add -A")];
   const now = await value(query, nowMs);
   if (typeof now === "object") return [missing(now.problem)];
   const [metric = ""] = /\b(mbcas|container)_\w+/.exec(query) ?? [];
   if (now === undefined) return [missing(`Prometheus has no ${metric} in the period`)];
-  if (!isComparable(covered)) return [{ ...rest, value: now }];
+  if (!isComparable(covered)) return [{ ...figure, value: now }];
   const before = await value(query, beforeMs);
-  if (typeof before === "number") return [{ ...rest, value: now, before }];
+  if (typeof before === "number") return [{ ...figure, value: now, before }];
   const why = before?.problem ?? `Prometheus has no ${metric} before it`;
-  return [{ ...rest, value: now }, { key: "before", figure: `Before, of ${rest.title}`, why }];
+  return [{ ...figure, value: now }, { key: "before", figure: `Before, of ${figure.title}`, why }];
 }
 
-/** Why a source has nothing before the period. */
+/** Why figures of a source are not compared with the period before. */
 function withoutComparison(
-  source: Question["source"],
+  source: FigureQuery["source"],
   { covered, request }: {
     readonly covered: Coverage;
     readonly request: HistoryRequest;

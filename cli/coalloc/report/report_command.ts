@@ -1,6 +1,6 @@
 /**
- * `report`: what the product did in a period, by what the cluster keeps and, if there is one, by a
- * Prometheus. Writes nothing to the cluster.
+ * `report`: what the product did in a period, by the present objects and, if given, a Prometheus. Writes
+ * nothing to the cluster.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export function reportArguments(): Command {
     )
     .addOption(
       new Option("--since <duration>", "the period until now").argParser(
-        durationParser({ leastMs: 3_600_000, mostMs: 90 * 86_400_000 }),
+        durationParser({ minMs: 3_600_000, maxMs: 90 * 86_400_000 }),
       ).default(7 * 86_400_000, "7d"),
     )
     .option("--prometheus <url>", "for instance http://127.0.0.1:9090, by a port-forward", urlOf)
@@ -103,7 +103,7 @@ function dateOf(text: string): number {
   throw new InvalidArgumentError("Give a date such as 2026-01-31 or 2026-01-31T12:00:00Z");
 }
 
-/** The request, by the command's flags, or what is wrong with them. */
+/** The request by the command's flags, or the fault of these. */
 export function reportRequest(flags: Readonly<Record<string, unknown>>): ReportRequest | string {
   const { coreHour, gibHour } = flags as { readonly coreHour?: number; readonly gibHour?: number };
   if ((coreHour === undefined) !== (gibHour === undefined)) {
@@ -127,7 +127,7 @@ export async function reportCommand(
   { sinceMs, format, prometheus, matchers, compareToMs, prices }: ReportRequest,
   { cluster, world, namespace, style }: CommandContext,
 ): Promise<number> {
-  const within = defined({ namespace: namespace.all ? undefined : namespace.name });
+  const scope = defined({ namespace: namespace.all ? undefined : namespace.name });
   const nowMs = world.clock.wall();
   const fromMs = nowMs - sinceMs;
   const beforeMs = compareToMs ?? fromMs;
@@ -138,10 +138,10 @@ export async function reportCommand(
     );
   }
   // The market need not be installed, nor rightsizing.
-  const read = cluster.reader.allocations(within.namespace);
+  const read = cluster.reader.allocations(scope.namespace);
   const reader = { ...cluster.reader, allocations: () => read };
   const [market, recommendations] = await Promise.all([
-    unlessNotFound(readNodes({ ...cluster, reader }, within)),
+    unlessNotFound(readNodes({ ...cluster, reader }, scope)),
     readRecommendations({ ...cluster, reader }, { namespace }).catch((error: unknown) => {
       if (error instanceof CommandProblem) return error.message;
       throw error;
@@ -155,7 +155,12 @@ export async function reportCommand(
   const progress = world.errIsTerminal ? world.progress : () => {};
   const history = await readHistory(
     {
-      ...{ server: prometheus, matchers, nowMs, sinceMs, beforeMs, namespace },
+      server: prometheus,
+      matchers,
+      nowMs,
+      sinceMs,
+      beforeMs,
+      namespace,
       pods: allocations.length,
       namespaces: [...new Set(allocations.map(({ metadata }) => metadata.namespace))].toSorted(),
     },

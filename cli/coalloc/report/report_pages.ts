@@ -8,8 +8,8 @@ import { paint, type TerminalStyle, textLines } from "../../terminal/terminal_te
 import { type Column, markdownLines, markdownText, textTable } from "../output.ts";
 import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
 
-/** Workloads that the pages list one by one; JSON has all. */
-const MOST_WORKLOADS = 20;
+/** Most workloads that the pages list one by one; JSON has all. */
+const MAX_WORKLOADS = 20;
 
 // A difference that rounds to 0 has no sign.
 const SIGN = { signDisplay: "negative" } as const;
@@ -67,39 +67,40 @@ function figureTable(view: ReportView): PageTable {
 
 function savingTable({ workloads, currency }: ReportView): PageTable {
   const row = (title: string, ...all: readonly WorkloadSaving[]): readonly string[] => {
-    const sum = (of: (one: WorkloadSaving) => number): number =>
-      all.reduce((total, one) => total + of(one), 0);
+    const sum = (value: (one: WorkloadSaving) => number): number =>
+      all.reduce((total, one) => total + value(one), 0);
     return [
-      ...[title, TWO_DIGITS.format(sum(({ cores }) => cores))],
+      title,
+      TWO_DIGITS.format(sum(({ cores }) => cores)),
       TWO_DIGITS.format(sum(({ gib }) => gib)),
       ...(all[0]?.money === undefined
         ? []
         : [valueText({ value: sum(({ money = 0 }) => money), unit: "money" }, currency)]),
     ];
   };
-  const rest = workloads.slice(MOST_WORKLOADS);
+  const others = workloads.slice(MAX_WORKLOADS);
   return {
     heads: ["Workload", "Cores", "GiB", ...(workloads[0]?.money === undefined ? [] : ["Money"])],
     rows: [
-      ...workloads.slice(0, MOST_WORKLOADS).map((one) =>
+      ...workloads.slice(0, MAX_WORKLOADS).map((one) =>
         row(`${one.namespace}/${one.kind.toLowerCase()}/${one.name}`, one)
       ),
-      // The largest savings are first: costs are among the rest.
-      ...(rest.length === 0 ? [] : [row(`${rest.length} others`, ...rest)]),
+      // The largest savings are first, so that costs are among the others.
+      ...(others.length === 0 ? [] : [row(`${others.length} others`, ...others)]),
     ],
   };
 }
 
 /** `2026-01-01 00:00` of ISO 8601. */
-function minute(time: string): string {
+function minuteText(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
 function titleOf({ from, to, place }: ReportView): string {
-  return `CoAllocator in ${place}, ${minute(from)} to ${minute(to)} UTC`;
+  return `CoAllocator in ${place}, ${minuteText(from)} to ${minuteText(to)} UTC`;
 }
 
-/** Titles that have the same sentence stand before it together. */
+/** Lines of titles and sentence; titles with the same sentence share a line. */
 function listOf(
   entries: readonly { readonly title: string; readonly sentence: string }[],
 ): readonly string[] {
@@ -108,15 +109,15 @@ function listOf(
   );
 }
 
-/** The lists below the tables, by their titles; empty ones are left out. */
-function lists(view: ReportView): readonly (readonly [string, readonly string[]])[] {
+/** The non-empty lists below the tables, by title. */
+function listsOf(view: ReportView): readonly (readonly [string, readonly string[]])[] {
   const { figures, missing, to, comparedTo } = view;
   const sameDays = (Date.parse(to) - Date.parse(comparedTo)) % WEEK_MS === 0;
   const notes = [
     ...(figures.some(({ before, source }) => before !== undefined && IN_PERIODS.includes(source))
       ? [{
         title: "Before",
-        sentence: `as long a period that ended at ${minute(comparedTo)} UTC` +
+        sentence: `as long a period that ended at ${minuteText(comparedTo)} UTC` +
           (sameDays ? "" : ", on other days of the week") + "; load and pods may have differed",
       }]
       : []),
@@ -140,7 +141,7 @@ function columnsOf(heads: readonly string[]): readonly Column[] {
   }));
 }
 
-/** For a terminal. */
+/** The report for a terminal. */
 export function reportText(view: ReportView, style: TerminalStyle): string {
   const table = ({ heads, rows }: PageTable): string =>
     textTable({
@@ -151,12 +152,11 @@ export function reportText(view: ReportView, style: TerminalStyle): string {
     body === "" ? "" : `\n${textLines([paint(title, "bold", style)])}${body}`;
   return textLines([paint(titleOf(view), "bold", style), ""]) + table(figureTable(view)) +
     part(SAVED, view.workloads.length === 0 ? "" : table(savingTable(view))) +
-    lists(view).map(([title, rows]) => part(title, textLines(rows.map((row) => `- ${row}`)))).join(
-      "",
-    );
+    listsOf(view).map(([title, rows]) => part(title, textLines(rows.map((row) => `- ${row}`))))
+      .join("");
 }
 
-/** For a wiki or a chat. */
+/** The report for a wiki or a chat. */
 export function reportMarkdown(view: ReportView): string {
   const table = ({ heads, rows }: PageTable): readonly string[] =>
     markdownLines(columnsOf(heads), rows);
@@ -167,7 +167,7 @@ export function reportMarkdown(view: ReportView): string {
     "",
     ...table(figureTable(view)),
     ...part(SAVED, view.workloads.length === 0 ? [] : table(savingTable(view))),
-    ...lists(view).flatMap(([title, rows]) =>
+    ...listsOf(view).flatMap(([title, rows]) =>
       part(title, rows.map((row) => `- ${markdownText(row)}`))
     ),
   ]);
@@ -183,7 +183,7 @@ th, td { border-bottom: 1px solid #8884; padding: .4rem .8rem; text-align: left;
 td:nth-child(n + 2), th:nth-child(n + 2) { text-align: right; white-space: nowrap; }
 `;
 
-/** For a browser or a mail: one file without scripts, in light and dark. */
+/** The report for a browser or a mail: one file without scripts, in light and dark. */
 export async function reportPage(view: ReportView): Promise<string> {
   const table = ({ heads, rows }: PageTable) =>
     html`
@@ -213,7 +213,7 @@ export async function reportPage(view: ReportView): Promise<string> {
         <h1>${titleOf(view)}</h1>
         ${table(figureTable(view))}
         ${view.workloads.length === 0 ? "" : html`<h2>${SAVED}</h2>${table(savingTable(view))}`}
-        ${lists(view).map(([title, rows]) =>
+        ${listsOf(view).map(([title, rows]) =>
           html`
             <h2>${title}</h2>
             <ul>${rows.map((row) => html`<li>${row}</li>`)}</ul>

@@ -1,5 +1,5 @@
 /**
- * The contents of `report` as one value: its JSON is this, and the pages are made of it. Pure.
+ * The content of `report`, which its JSON has, and its pages show. Pure.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export interface ReportFigure {
   readonly key: string;
   readonly title: string;
   readonly value: number;
-  /** In the period to compare with; of requests, as the manifests have them. Absent: not known. */
+  /** In the period to compare with; for requests, those of the manifests. Absent: not known. */
   readonly before?: number;
   readonly unit: FigureUnit;
   readonly source:
@@ -47,7 +47,7 @@ export interface ReportFigure {
 
 /** A figure that can't be given. */
 export interface MissingFigure {
-  /** As of the figure; `requestsSaved` and `money` stand for all figures of them. */
+  /** The key of the figure; `requestsSaved` and `money` stand for several figures. */
   readonly key: string;
   readonly figure: string;
   /** A sentence, with what to do. */
@@ -138,7 +138,7 @@ export function reportView(input: ReportInput): ReportView {
   };
 }
 
-/** Limits against the original ones, of containers with both that can be read. */
+/** Figures of containers whose limit and original limit are known. */
 function marketFigures(
   allocations: readonly PodAllocation[],
   fromMs: number,
@@ -190,13 +190,13 @@ function marketFigures(
   ];
 }
 
-/** Stands for both of the figures that agents have. */
+/** Stands for both figures that come from agents. */
 const PRESENT = { key: "presentUsage", figure: "Usage and throttled time, now" } as const;
 
 function presentFigures(pods: readonly PodView[]): readonly ReportFigure[] {
   if (pods.length === 0) return [];
-  const sum = (of: (pod: PodView) => number): number =>
-    pods.reduce((total, pod) => total + of(pod), 0) / 1000;
+  const sum = (value: (pod: PodView) => number): number =>
+    pods.reduce((total, pod) => total + value(pod), 0) / 1000;
   return [
     {
       key: "usageBeyondOriginalNow",
@@ -216,7 +216,7 @@ function presentFigures(pods: readonly PodView[]): readonly ReportFigure[] {
   ];
 }
 
-/** The manifest's requests less those of its pods; only of values that were applied in place. */
+/** The saving of values that were applied in place. */
 function savingOf(
   workload: AdvisedWorkload,
   { nowMs, sinceMs, prices }: Pick<ReportInput, "nowMs" | "sinceMs" | "prices">,
@@ -235,7 +235,7 @@ function amountsOf({ cpu, memory }: ResourceAmounts): WorkloadSaving["before"] {
   return { cores: cpu / 1000, gib: memory / GIB };
 }
 
-/** The workloads, and what their pods would request less with the recommendations that are to be applied. */
+/** The workloads, and the requests that pending recommendations would save. */
 interface OpenSaving extends Pick<ReportInput, "advised"> {
   readonly open: ResourceAmounts;
 }
@@ -253,8 +253,8 @@ function savingFigures(
     const common = { unit, source: "RecommendationReports" } as const;
     const note = "raises subtracted";
     const openNote = `${note}; workloads that are skipped or failed are left out`;
-    const total = (of: (one: WorkloadSaving) => number): number =>
-      workloads.reduce((sum, one) => sum + of(one), 0);
+    const total = (value: (one: WorkloadSaving) => number): number =>
+      workloads.reduce((sum, one) => sum + value(one), 0);
     const before = total((one) => one.before[key]);
     const saved = total((one) => one[key]);
     return [
@@ -288,7 +288,7 @@ function savingFigures(
   });
 }
 
-/** Without them nothing is known of what values have become; the problems say why. */
+/** Whether pods could be read; otherwise savings are unknown, and the problems say why. */
 function podsAreKnown(advised: readonly AdvisedWorkload[]): boolean {
   return advised.every(({ pods }) => pods !== undefined);
 }

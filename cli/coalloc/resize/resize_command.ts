@@ -1,5 +1,5 @@
 /**
- * `resize`: limits by hand, through the checks that hold for everybody.
+ * `resize`: sets limits by hand, after the same checks as the controller's.
  *
  * @module
  */
@@ -17,9 +17,7 @@ import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../output.ts";
 import type { LimitRequest } from "./limit_request.ts";
 
-/**
- * Name in managedFields: any but the product's own, so that the value becomes the new original limit.
- */
+/** Not a field manager of the product's programs, so that the value becomes the new original limit. */
 const FIELD_MANAGER = "kubectl-coalloc";
 
 /** The arguments of `resize`. */
@@ -80,7 +78,7 @@ function apply(
     async check(now): Promise<PollEnd> {
       const decision = decide(MANUAL_CHAIN, { pod: now }, { limits: wanted });
       const { changes, reason = "ResizeInProgress", message = "" } = decision;
-      if (changes.length > 0 && sent) return await afterwards(now, { wanted, context });
+      if (changes.length > 0 && sent) return await resultAfterChange(now, { wanted, context });
       if (changes.length > 0) {
         await writer.resize(name, resizePatch(now.metadata.uid, changes));
         sent = true;
@@ -92,10 +90,10 @@ function apply(
 }
 
 /**
- * Another client has set another limit since. In the market that is as it should be once the controller
- * has the value on record as the new original limit: the market goes on from there within a second.
+ * The result after another client has set another limit since. In the market that is expected, once the
+ * controller has recorded the value as the new original limit.
  */
-async function afterwards(
+async function resultAfterChange(
   pod: Pod,
   { wanted, context: { cluster } }: {
     readonly wanted: ReadonlyMap<string, number>;
@@ -107,15 +105,15 @@ async function afterwards(
   }
   const { namespace, uid } = pod.metadata;
   const allocations = await cluster.reader.allocations(namespace);
-  const own = recordedLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
+  const recorded = recordedLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
   const present = pod.containers.filter(({ name }) => wanted.has(name))
     .map(({ name, limits: { cpu: limitCPU } }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
-  return [...wanted].every(([name, limit]) => own?.get(name) === limit)
+  return [...wanted].every(([name, limit]) => recorded?.get(name) === limit)
     ? { reason: "Applied", message: `the new original limit; the market goes on with ${present}` }
     : { reason: "ResizeInProgress", message: `the market has set ${present}` };
 }
 
-/** Limits by container; a quantity without a name is for a pod's only container. */
+/** Limits by container; a quantity without a name is for the only container that is no sidecar. */
 function wantedLimits(pod: Pod, limits: readonly LimitRequest[]): ReadonlyMap<string, number> {
   const names = pod.containers.map(({ name }) => name);
   const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);

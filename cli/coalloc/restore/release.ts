@@ -29,12 +29,12 @@ export interface ReleaseParts {
 /** The state after the wait. */
 export interface Release {
   readonly results: readonly RestoreResult[];
-  /** Why it can't be seen whether a controller still holds a pod, in a sentence. */
+  /** Why it is unknown whether a controller still holds a pod, in a sentence. */
   readonly unseen?: string;
 }
 
 const POLL_MS = 1000;
-/** The reason of a controller for allocations with limits that it does not change. */
+/** Reasons of allocations whose limits the controller does not change. */
 const HARMLESS: ReadonlySet<EnforcementReason | VersionReason> = new Set([
   "Restored",
   "IdentityMismatch",
@@ -44,12 +44,12 @@ const MESSAGE =
   "the controller has not let go of the pod yet, and may set the market's limit once more";
 
 /**
- * The results, with `RestoreBlocked` for pods that a controller still holds when time is up. A
- * controller that has let go has removed the allocation; while it has not, it might set the market's
- * limit once more. Without a running controller allocations stay, without effect.
+ * The results, with `RestoreBlocked` for pods that a controller still holds at the timeout. A controller that
+ * has let go of a pod has removed its allocation; until then it might set the market's limit once more.
+ * Without a running controller allocations stay, without effect.
  *
- * A namespace's own admin may not look for a controller in the installation's namespace. The pods are
- * restored by then, so a refusal here ends the wait and not the command.
+ * The admin of a namespace may be forbidden to look for a controller. The pods are restored by then, so a
+ * refusal ends the wait, and not the command.
  */
 export async function awaitRelease(
   results: readonly RestoreResult[],
@@ -91,14 +91,14 @@ async function released(
   }
 }
 
-/** Pods in a controller's hand, by {@linkcode keyOf}. */
+/** Keys of the pods whose limits a controller might still set. */
 async function heldPods(
   reader: ReleaseParts["reader"],
   namespace: string | undefined,
 ): Promise<ReadonlySet<string>> {
   const allocations = await allocationsOnRecord(reader, namespace);
   const held = allocations.filter((one) =>
-    // A pod that was never changed has nothing on record that could be applied again.
+    // A pod without recorded limits was never changed.
     recordedLimitsOf(one) !== undefined &&
     !HARMLESS.has(listedReason(ENFORCEMENT_REASONS, one.status?.reason ?? ""))
   );

@@ -1,5 +1,5 @@
 /**
- * `restore`: out of the market, original limits back.
+ * `restore`: takes pods out of the market, and gives them their original limits back.
  *
  * @module
  */
@@ -37,8 +37,8 @@ export interface RestoreRequest {
 }
 
 /**
- * Takes the target out of the market and restores its pods. Resolves with 0 when nothing is left to
- * restore, and 1 when a pod is left over; a second run goes on where the first has ended.
+ * Takes the target out of the market and restores its pods. Resolves with 0 when all pods are restored, else
+ * with 1; a second run continues.
  */
 export async function restoreCommand(
   request: RestoreRequest,
@@ -47,14 +47,14 @@ export async function restoreCommand(
   const { target, dryRun, timeoutMs } = request;
   const { cluster, world, output, style } = context;
   const { reader } = cluster;
-  // Reads limits before the switch: a controller removes an allocation it is done with.
+  // Before the switch, after which a controller removes allocations.
   const { pods, allocations } = await collect(target, reader);
   const plans = await withTemplates(restorePlans(pods, allocations), reader);
   if (dryRun) {
     world.out(structuredOutput(planData(plans), output) ?? planText(target, plans));
     return plans.unrecorded.length === 0 ? 0 : 1;
   }
-  if (!agreed(request, { context, plans })) {
+  if (!isConfirmed(request, { context, plans })) {
     world.err("Nothing was changed.\n");
     return 1;
   }
@@ -85,10 +85,7 @@ export async function restoreCommand(
     ...namespaceOf(target),
     ...(override === undefined ? {} : { override }),
   });
-  const results = [
-    ...release.results,
-    ...plans.unrecorded.map(unknownResult),
-  ];
+  const results = [...release.results, ...plans.unrecorded.map(unknownResult)];
   const unseen = release.unseen === undefined ? [] : [release.unseen];
   world.err(textLines(unseen.map((note) => `${note}.`)));
   const notes = [...switched, ...unseen];
@@ -102,8 +99,8 @@ export async function restoreCommand(
 }
 
 /**
- * Lines about pods while others are still being restored. Output that is no longer read, as that
- * of `restore … | head -1`, must not leave pods half restored: the failure waits for `end`.
+ * Writes lines about pods while others are being restored. A broken pipe, as of `restore … | head -1`, must not
+ * leave pods half restored, so `end` throws it.
  */
 function patientLines(
   { out }: Pick<CommandContext["world"], "out">,
@@ -154,7 +151,7 @@ async function readOverride(
   return command && marketOverride(command);
 }
 
-/** Where the allocation is lost, the pod's template has its original limits. */
+/** Adds plans for pods without an allocation, by the templates of their owners. */
 async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promise<RestorePlans> {
   const found = await inParallel(plans.unrecorded, async (pod) => ({
     pod,
@@ -170,8 +167,8 @@ async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promis
   };
 }
 
-/** One pod is what the user typed; many are asked for. */
-function agreed(
+/** Asks the user to confirm, unless the user has named one pod. */
+function isConfirmed(
   { target, yes }: RestoreRequest,
   { context: { world }, plans }: { readonly context: CommandContext; readonly plans: RestorePlans },
 ): boolean {

@@ -1,6 +1,5 @@
 /**
- * Finds the original limits that a restore has to bring back, gives one pod its own, and waits for the kubelet's
- * confirmation.
+ * Finds the original limits of pods, restores those of one pod, and waits for the kubelet's confirmation.
  *
  * @module
  */
@@ -26,21 +25,21 @@ import type { Original, PodAllocation } from "../../../shared/api/pod_allocation
 export interface RestorePlan {
   readonly pod: Pod;
   readonly originalLimits: ReadonlyMap<string, number>;
-  /** Those of the allocation. */
+  /** Original limits in the allocation. */
   readonly recorded?: readonly Original[] | undefined;
   readonly record: "allocation" | "pod" | "template";
 }
 
-/** The pods to restore, and those that need or allow none. */
+/** The pods to restore, and the others. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
-  /** Their limits are this product's, and neither they nor an allocation have the original ones. */
+  /** Pods with limits of this product, whose original limits are not known. */
   readonly unrecorded: readonly Pod[];
-  /** Pods with limits that are their own. */
+  /** Number of pods with original limits. */
   readonly untouched: number;
 }
 
-/** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
+/** The original limits by the present pod, or else by its allocation; undefined when neither has them. */
 function originalsNow(
   pod: Pod,
   recorded: readonly Original[] | undefined,
@@ -49,7 +48,7 @@ function originalsNow(
   return originals && originalValues(originals);
 }
 
-/** Sorts the pods by what is known of their original limits. */
+/** Plans the restore of pods whose original limits are known. */
 export function restorePlans(
   pods: readonly Pod[],
   allocations: readonly PodAllocation[],
@@ -69,8 +68,8 @@ export function restorePlans(
 }
 
 /**
- * Allocations of a namespace, or of all. None where the CustomResourceDefinition is gone: it was
- * deleted before its pods were restored, and their owners' templates may still have their limits.
+ * Allocations of a namespace, or of all. None where the CustomResourceDefinition is gone: then templates may
+ * still have the original limits.
  */
 export async function allocationsOnRecord(
   reader: Pick<ClusterReader, "allocations">,
@@ -122,9 +121,9 @@ export function isDone({ outcome }: Pick<RestoreResult, "outcome">): boolean {
 /** Limits that would change. */
 export function restoreSteps({ pod, originalLimits }: RestorePlan): LimitStep[] {
   return pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }) => {
-    const own = originalLimits.get(name);
-    if (own === undefined || own === limitCPU) return [];
-    return [limitStep(pod, { container: name, from: limitCPU, to: own })];
+    const original = originalLimits.get(name);
+    if (original === undefined || original === limitCPU) return [];
+    return [limitStep(pod, { container: name, from: limitCPU, to: original })];
   });
 }
 
@@ -157,11 +156,11 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
       // Another client may have set another limit since the plan was made.
       const originalLimits = originalsNow(pod, plan.recorded) ?? plan.originalLimits;
       const wanted = decisionFor(pod, { originalLimits });
-      // Reads the facts for other changes by the server only if there is something to send.
+      // Reads LimitRanges and node only if there is something to send.
       const decision = wanted.changes.length === 0
         ? wanted
         : decisionFor(pod, { originalLimits, input: await reader.limitInput(pod) });
-      if (decision.changes.length === 0) return settled(decision);
+      if (decision.changes.length === 0) return endWithoutPatch(decision);
       const { uid, resourceVersion } = pod.metadata;
       const patch = resizePatch(uid, decision.changes, { resourceVersion });
       await writer.resize({ namespace, name }, patch);
@@ -184,15 +183,15 @@ function decisionFor(
   return decide(RESTORE_CHAIN, { ...input, pod, allocation }, { limits: originalLimits });
 }
 
-/** The next step of a pod that needs no patch (now): done, or check again. */
-function settled({ reason, message = "" }: Decision): PollEnd {
+/** The result for a pod that needs no patch now. */
+function endWithoutPatch({ reason, message = "" }: Decision): PollEnd {
   if (reason === undefined || reason === "Applied") {
     return { reason: "Restored", message: "the pod has its original limits" };
   }
   return { reason: INFEASIBLE_REASONS.has(reason) ? "RestoreBlocked" : reason, message };
 }
 
-/** An allocation that matches the pod and says nothing else. */
+/** An allocation with the identity of the pod only. */
 function standInAllocation({ metadata, nodeName }: Pod): PodAllocation {
   const { name: podName, namespace, uid: podUID } = metadata;
   return {

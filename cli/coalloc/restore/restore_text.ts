@@ -26,7 +26,7 @@ export function stepsText(steps: readonly LimitStep[]): string {
   return steps.some(({ withRequest }) => withRequest) ? `${changes} (request and limit)` : changes;
 }
 
-/** One line for a pod that was worked on. */
+/** The line about the result for a pod. */
 export function resultLine(result: RestoreResult, style: TerminalStyle = {}): string {
   const { namespace, pod, outcome, message, steps, tookMs } = result;
   const done = isDone(result);
@@ -61,7 +61,7 @@ export function overrideText(override: string): string {
     "precedence over the settings; remove it there";
 }
 
-/** The last line: what was done, and what to do where it was not. */
+/** The last line: how many pods were restored, and what to do about the others. */
 export function summaryText(
   results: readonly RestoreResult[],
   { untouched }: { readonly untouched: number },

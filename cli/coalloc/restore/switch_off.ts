@@ -20,16 +20,16 @@ export type RestoreTarget =
   | { readonly kind: "all" };
 
 /** True when the object opts out by label or annotation. */
-export function refuses({ metadata }: Pick<Pod | Namespace, "metadata">): boolean {
+export function optsOut({ metadata }: Pick<Pod | Namespace, "metadata">): boolean {
   return metadata.labels[MANAGED] === "false" || metadata.annotations[MANAGED] === "false";
 }
 
-/** Pods with a value of their own that takes precedence over their namespace's. */
-export function contradicting(pods: readonly Pod[]): readonly Pod[] {
+/** Pods that opt in themselves, which takes precedence over their namespace. */
+function optedInPods(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => {
     const { labels, annotations } = pod.metadata;
     const value = labels[MANAGED] ?? annotations[MANAGED];
-    return value !== undefined && !refuses(pod);
+    return value !== undefined && !optsOut(pod);
   });
 }
 
@@ -52,15 +52,15 @@ export function switchText(target: RestoreTarget): string {
     : "set market.enabled: false in the installation's settings";
 }
 
-/** Pods of a workload are made from its template, whatever is written on those that run. */
+/** New pods of a workload follow its template, not annotations of running pods. */
 const ENDS_WITH_POD = `This opt-out ends with the pod. To leave out the pods to come, too, say ` +
   `${MANAGED}: "false" in their template, spec.template.metadata of the workload; its own metadata ` +
   "does not count";
 
 /**
- * Switches the target off; what is off already is left as it is. Resolves with what could not be found,
- * and how long the switch lasts where that is less than one may think, as sentences. Throws an
- * `ApiError` when the server refuses: then nothing may be restored.
+ * Switches the target off, unless it is off. Resolves with notes, in sentences: objects that could not be
+ * found, and an opt-out that ends with its pod. Throws an `ApiError` when the server refuses: then nothing
+ * may be restored.
  */
 export async function switchOff(
   target: RestoreTarget,
@@ -71,18 +71,18 @@ export async function switchOff(
   },
 ): Promise<readonly string[]> {
   if (target.kind === "pod" || target.kind === "labels") {
-    if (pods.every(refuses)) return [];
-    for (const { metadata } of pods.filter((pod) => !refuses(pod))) {
+    if (pods.every(optsOut)) return [];
+    for (const { metadata } of pods.filter((pod) => !optsOut(pod))) {
       await switches.optOutPod(metadata);
     }
     return pods.some(({ metadata }) => metadata.owner !== undefined) ? [ENDS_WITH_POD] : [];
   }
   if (target.kind === "namespace") {
     const namespace = await reader.namespace(target.namespace);
-    if (namespace === undefined || !refuses(namespace)) {
+    if (namespace === undefined || !optsOut(namespace)) {
       await switches.optOutNamespace(target.namespace);
     }
-    for (const { metadata } of contradicting(pods)) await switches.optOutPod(metadata);
+    for (const { metadata } of optedInPods(pods)) await switches.optOutPod(metadata);
     return [];
   }
   const text = await reader.settingsText() ?? "";

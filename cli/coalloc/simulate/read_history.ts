@@ -20,18 +20,18 @@ import { readFault } from "../../../lab/task/task.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
 import type { HistorySource } from "./simulate_arguments.ts";
 
-/** A history; its trace is what of it is played. */
+/** A history; its trace is the part that is played. */
 export interface History extends TraceFile {
   readonly path: string;
   readonly minutes: number;
 }
 
-/** The file's busiest minutes, all if it is shorter. Throws a CommandProblem or a SyntaxError. */
+/** Reads the file's busiest minutes, or all of a shorter one. Throws a CommandProblem or a SyntaxError. */
 export async function readHistory(
   source: HistorySource,
-  { readFile, mostMinutes }: {
+  { readFile, maxMinutes }: {
     readonly readFile: CoallocWorld["readFile"];
-    readonly mostMinutes: number;
+    readonly maxMinutes: number;
   },
 ): Promise<History> {
   const name = source.path;
@@ -42,15 +42,12 @@ export async function readHistory(
   const whole = parseTrace(body, { format, name, guessed });
   requireLoad(whole, refuse);
   const minutes = wholeMinutes(whole, refuse);
-  // A step may be longer than what is to be played.
-  const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
+  // A step may be longer than the time to play.
+  const trace = busiestWindow(whole, Math.max(maxMinutes * 60, whole.stepS));
   return { path: name, format, minutes, trace, ...(guessed ? guessOf(name, format) : {}) };
 }
 
-/**
- * The text of a history, or the series of it that is meant, and its format. Throws what `refusal`
- * makes of a reason.
- */
+/** The text of a history, or of its chosen series, and its format. Throws an error that `refusal` makes. */
 export async function readSource(
   { path, format, series }: HistorySource,
   { readFile, what, refusal }: Pick<CoallocWorld, "readFile"> & {
@@ -59,14 +56,14 @@ export async function readSource(
   },
 ): Promise<{ readonly body: string; readonly format: TraceFormat }> {
   const text = await readText(path, { readFile, what });
-  const taken = format ?? guessTraceFormat(text);
-  const refuse = refusal(taken);
+  const usedFormat = format ?? guessTraceFormat(text);
+  const refuse = refusal(usedFormat);
   if (text.trim() === "") throw refuse("it is empty, expected a history of requests or CPU");
-  if (series !== undefined && taken !== "prometheus") {
-    throw refuse(`it is taken for ${taken}, and --series chooses in a Prometheus export`);
+  if (series !== undefined && usedFormat !== "prometheus") {
+    throw refuse(`it is taken for ${usedFormat}, and --series chooses in a Prometheus export`);
   }
-  const body = taken === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
-  return { body, format: taken };
+  const body = usedFormat === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
+  return { body, format: usedFormat };
 }
 
 /** The text of a file, plain or gzipped. */
@@ -90,41 +87,41 @@ const exportSchema = z.looseObject({
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Series that a refusal lists at most. */
-const MOST_LISTED = 8;
+/** Most series that a refusal lists. */
+const MAX_LISTED = 8;
 
-/** Which series is meant. */
+/** The choice of a series. */
 export interface SeriesChoice {
-  /** Labels that it must have, by name; without them there must be only one. */
+  /** Labels of the series by name; without them there must be only one series. */
   readonly wanted?: ReadonlyMap<string, string> | undefined;
-  /** The error of a reason. */
+  /** Makes an error of a reason. */
   readonly refuse: (state: string) => Error;
 }
 
 /**
- * The export with the wanted series alone. Another text, or an export without series, stays as it
- * is: the parser names the fault. Throws what `refuse` makes when not exactly one series
- * is meant, with the labels to choose by.
+ * The export with only the wanted series. Another text, or an export without series, is unchanged: the parser
+ * names the fault. Throws an error that `refuse` makes, with the labels to choose by, unless exactly one series
+ * matches.
  */
 export function chooseSeries(text: string, { wanted = new Map(), refuse }: SeriesChoice): string {
   const parsed = exportSchema.safeParse(jsonOf(text));
   if (!parsed.success || parsed.data.data.result.length === 0) return text;
   const { data } = parsed.data;
   const series = data.result;
-  const meant = series.filter(({ metric = {} }) =>
+  const matching = series.filter(({ metric = {} }) =>
     [...wanted].every(([name, value]) => metric[name] === value)
   );
-  if (meant.length === 1) {
-    return JSON.stringify({ ...parsed.data, data: { ...data, result: meant } });
+  if (matching.length === 1) {
+    return JSON.stringify({ ...parsed.data, data: { ...data, result: matching } });
   }
   const all = series.map(({ metric = {} }) => metric);
-  if (meant.length === 0) {
-    throw refuse(`none of its series has ${list([...wanted])}; it has ${labelsOf(all)}`);
+  if (matching.length === 0) {
+    throw refuse(`none of its series has ${textOf([...wanted])}; it has ${labelsOf(all)}`);
   }
-  const labels = meant.map(({ metric = {} }) => metric);
+  const labels = matching.map(({ metric = {} }) => metric);
   const found = wanted.size === 0
-    ? `it has ${meant.length} series`
-    : `${meant.length} of its series have ${list([...wanted])}`;
+    ? `it has ${matching.length} series`
+    : `${matching.length} of its series have ${textOf([...wanted])}`;
   const example = distinguishingLabel(labels);
   const remedy = example === undefined
     ? "their labels don't distinguish them: aggregate the query with sum()"
@@ -150,16 +147,16 @@ function distinguishingLabel(series: readonly Labels[]): string | undefined {
 }
 
 function labelsOf(series: readonly Labels[]): string {
-  const shown = series.slice(0, MOST_LISTED).map((labels) => `{${list(Object.entries(labels))}}`);
+  const shown = series.slice(0, MAX_LISTED).map((labels) => `{${textOf(Object.entries(labels))}}`);
   const more = series.length > shown.length ? `, and ${series.length - shown.length} more` : "";
   return shown.join(", ") + more;
 }
 
-function list(labels: readonly (readonly [string, string])[]): string {
+function textOf(labels: readonly (readonly [string, string])[]): string {
   return labels.map(([name, value]) => `${name}=${value}`).join(",");
 }
 
-/** A policy by its name. */
+/** A policy and its name. */
 export interface NamedPolicy {
   readonly name: string;
   readonly policy: ReplayedPolicy;

@@ -32,12 +32,12 @@ import {
   requestTimes,
 } from "../../../lab/simulation/rivals/all_rivals.ts";
 
-/** How a history is replayed. */
+/** Options of a replay. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
   readonly costMs: number;
   /** Seeds 1 to this. */
   readonly seeds: number;
-  /** P99 latency that must be kept, ms. Default: {@linkcode SLO_MARGIN_MS} above that of no limit. */
+  /** The SLO of P99 latency, ms. @default {@linkcode SLO_MARGIN_MS} above P99 without a limit */
   readonly sloMs?: number;
   /** Receives the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;
@@ -58,8 +58,8 @@ export interface Replay {
 
 /** Milliseconds of P99 that the SLO allows a limit to cost. */
 export const SLO_MARGIN_MS = 100;
-/** Requests of one run: each takes about a microsecond under each algorithm, and 16 bytes. */
-const MOST_REQUESTS = 2e7;
+/** Most requests of one run: each takes about a microsecond under each algorithm, and 16 bytes. */
+const MAX_REQUESTS = 2e7;
 
 /** Ends the replay: the user has interrupted it. */
 const INTERRUPTED = Symbol("interrupted");
@@ -79,7 +79,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   const plays = seeds * (ALGORITHMS.length + (sloMs === undefined ? 1 : 0));
   let played = 0;
 
-  /** One run. It blocks the event loop: Ctrl-C must end it then. */
+  /** Plays one run, which blocks the event loop. */
   async function run(entry: Entry, drawn: Scene): Promise<RunSeries> {
     await world.clock.sleep(0);
     if (world.signal.aborted) throw INTERRUPTED;
@@ -138,22 +138,22 @@ function refuseTooMuch(
   const cores = expectedDemand(pod.workload(), seconds).reduce((sum, one) => sum + one, 0) /
     seconds;
   const requests = cores * 1000 / costMs * seconds;
-  if (requests <= MOST_REQUESTS) return;
+  if (requests <= MAX_REQUESTS) return;
   const unit = trace.unit === "cores" ? "; if it counts millicores, use --scale-p95" : "";
   throw new CommandProblem(
     `Cannot replay trace "${trace.name}": ${formatFigure(cores)} cores for ${
       formatCount(scene.minutes, "minute")
     } ` +
       `are ${formatFigure(requests / 1e6)} million requests, expected at most ${
-        MOST_REQUESTS / 1e6
+        MAX_REQUESTS / 1e6
       } million: use fewer --minutes or a larger --cost-ms${unit}`,
   );
 }
 
-/** The limit that knows the load beforehand. */
+/** A static limit by the whole load, which is unknown beforehand. */
 export const P90: Entry = limitOfP90();
 
-/** As text: `coallocator`, `coallocator, tight`, `vpa: limit by ratio, at 10 %`. */
+/** The algorithm as text: `coallocator`, `coallocator, tight`, `vpa: limit by ratio, at 10 %`. */
 export function algorithmLabel(entry: Entry): string {
   if (isSameEntry(entry, COALLOCATOR)) return "coallocator";
   if (isSameEntry(entry, COALLOCATOR_TIGHT)) return "coallocator, tight";

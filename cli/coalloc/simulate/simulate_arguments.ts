@@ -13,18 +13,18 @@ import type { ResourceName } from "../../../shared/api/pod.ts";
 import type { TraceFormat } from "../../../lab/simulation/trace.ts";
 import type { OutputFormat } from "../output.ts";
 
-/** Random seeds, one run of every algorithm for each. */
+/** Random seeds, with one run of every algorithm for each. */
 const DEFAULT_SEEDS = 5;
-const MOST_SEEDS = 100;
+const MAX_SEEDS = 100;
 /** Minutes that are played of a longer file. */
 const DEFAULT_MINUTES = 60;
-const MOST_MINUTES = 1440;
+const MAX_MINUTES = 1440;
 /** CPU time of a request, ms. */
 const DEFAULT_COST_MS = 8;
-const LEAST_COST_MS = 0.1;
-const MOST_COST_MS = 60_000;
-const MOST_CORES = 512;
-const MOST_SLO_MS = 3_600_000;
+const MIN_COST_MS = 0.1;
+const MAX_COST_MS = 60_000;
+const MAX_CORES = 512;
+const MAX_SLO_MS = 3_600_000;
 
 const DESCRIPTION =
   `Replays a recorded load of yours, without a cluster, under the limit as it is, static limits,
@@ -71,7 +71,7 @@ export function simulateArguments(): Command {
     .option(
       "--scale-p95 <cores>",
       "scale the load so that its 95th percentile is this",
-      numberWithin({ least: 0.01, most: MOST_CORES }),
+      numberWithin({ min: 0.01, max: MAX_CORES }),
     )
     .option(
       "--request <cpu>",
@@ -86,24 +86,24 @@ export function simulateArguments(): Command {
     .option(
       "--cost-ms <ms>",
       "mean CPU time of one request",
-      numberWithin({ least: LEAST_COST_MS, most: MOST_COST_MS }),
+      numberWithin({ min: MIN_COST_MS, max: MAX_COST_MS }),
       DEFAULT_COST_MS,
     )
     .option(
       "--slo-ms <ms>",
       "P99 that must be kept (default: 100 ms above that of no limit)",
-      numberWithin({ least: 1, most: MOST_SLO_MS }),
+      numberWithin({ min: 1, max: MAX_SLO_MS }),
     )
     .option(
       "--seeds <count>",
       "how often chance is drawn anew",
-      numberWithin({ least: 1, most: MOST_SEEDS, whole: true }),
+      numberWithin({ min: 1, max: MAX_SEEDS, whole: true }),
       DEFAULT_SEEDS,
     )
     .option(
       "--minutes <count>",
       "of a longer history, the busiest so many",
-      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
+      numberWithin({ min: 1, max: MAX_MINUTES, whole: true }),
       DEFAULT_MINUTES,
     )
     .option("--json", "one JSON object, as -o json")
@@ -122,7 +122,7 @@ export function simulateArguments(): Command {
   ]));
 }
 
-const quantity = cpuParser(MOST_CORES);
+const quantity = cpuParser(MAX_CORES);
 
 /** A single dash is standard input. */
 function historyPath(text: string): string {
@@ -139,13 +139,13 @@ function labels(text: string): ReadonlyMap<string, string> {
   return new Map(pairs);
 }
 
-/** Where the history is, and how it is written. */
+/** The file of a history, and its format. */
 export interface HistorySource {
   /** `-` is standard input. */
   readonly path: string;
   /** Absent: its content shows it. */
   readonly format?: TraceFormat;
-  /** Labels of the series that is meant, by name. */
+  /** Labels of the chosen series, by name. */
   readonly series?: ReadonlyMap<string, string>;
 }
 
@@ -159,10 +159,10 @@ export interface SimulateRequest {
   readonly p95Cores?: number;
   /** Mean CPU time of a request, ms. */
   readonly costMs: number;
-  /** P99 latency that must be kept, ms. */
+  /** The SLO of P99 latency, ms. */
   readonly sloMs?: number;
   readonly seeds: number;
-  /** At most so many minutes of the history. */
+  /** Most minutes of the history. */
   readonly minutes: number;
   /** `html` is the page. */
   readonly output: OutputFormat | "html";
@@ -208,7 +208,7 @@ const FOREIGN: readonly (readonly [name: string, flag: string])[] = [
   ["html", "--html"],
 ];
 
-/** The request of these flags, or the sentence that says which of them exclude each other. */
+/** The request by these flags, or their fault, as a sentence. */
 export function simulateRequest(
   given: Readonly<Record<string, unknown>>,
 ): SimulateRequest | string {

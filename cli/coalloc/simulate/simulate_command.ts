@@ -1,5 +1,5 @@
 /**
- * `simulate`: what would have happened to a recorded load.
+ * `simulate --trace`: replays a recorded load under each algorithm.
  *
  * @module
  */
@@ -18,22 +18,22 @@ import type { SimulateRequest } from "./simulate_arguments.ts";
 
 /** A load of more cores takes minutes to play. */
 const MANY_CORES = 16;
-/** From this time on progress is shown, ms. */
+/** Progress is shown from this time on, ms. */
 const QUIET_MS = 1000;
 
-/** Ports of the command; no cluster. */
+/** Ports of the command, which needs no cluster. */
 export interface SimulateContext {
   readonly world: CommandWorld;
   readonly style: TerminalStyle;
 }
 
-/** Replays the history and shows what came of it. Resolves with the exit code. */
+/** Replays the history and shows the results. Resolves with the exit code. */
 export async function simulateCommand(
   request: SimulateRequest,
   { world, style }: SimulateContext,
 ): Promise<number> {
-  const { source, output, minutes: mostMinutes, ...service } = request;
-  const history = await readHistory(source, { readFile: world.readFile, mostMinutes });
+  const { source, output, minutes: maxMinutes, ...service } = request;
+  const history = await readHistory(source, { readFile: world.readFile, maxMinutes });
   if (history.guess !== undefined) world.err(textLines([history.guess]));
   const cores = service.p95Cores ?? p95Cores(history.trace, service.costMs);
   const progress = progressTo(world, cores);
@@ -46,7 +46,7 @@ export async function simulateCommand(
   if (played === undefined) return INTERRUPTED;
   const story: Story = { history, replay: played, request };
   if (output === "html") {
-    // Drawing needs far more code than everything else here: it is read when it is asked for.
+    // Loaded here, since drawing needs far more code than the rest.
     const { simulatePage } = await import("./simulate_page.ts");
     world.err(simulateText(story, style));
     world.out(simulatePage(story));

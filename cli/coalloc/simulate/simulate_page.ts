@@ -1,6 +1,6 @@
 /**
- * A replay as a page: the finding, the table, plots of the first seed, and the method. Made
- * of the parts of the demo's report.
+ * A replay as a page: the finding, the table, plots of the first seed, and the method, by parts of the demo's
+ * report.
  *
  * @module
  */

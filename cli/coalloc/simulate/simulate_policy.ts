@@ -1,5 +1,5 @@
 /**
- * `simulate --policy`: what a policy would have done over a recorded history.
+ * `simulate --policy`: replays a policy over a recorded history.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { requestChart } from "../../terminal/request_chart.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
 import type { PolicyRequest } from "./simulate_arguments.ts";
 
-/** Replays the policy and shows what came of it. Resolves with the exit code. */
+/** Replays the policy and shows the results. Resolves with the exit code. */
 export async function simulatePolicy(
   request: PolicyRequest,
   { world, style }: SimulateContext,
@@ -123,7 +123,7 @@ function dayTable({ history: { resource }, played }: PolicyStory, style: Termina
     rows: played.days.map(({ day, least, most, judgement }) => [
       String(day + 1),
       [...new Set([least, most])].map((one) => amount(one, resource)).join(" - "),
-      { text: percent(judgement.coverage), how: judgement.coverage === 1 ? "green" : "yellow" },
+      { text: percent(judgement.coverage), tone: judgement.coverage === 1 ? "green" : "yellow" },
       formatFigure(resource === "cpu" ? judgement.overLimitMinutes : judgement.kills),
       formatFigure(judgement.waste),
       String(judgement.changes),
@@ -152,7 +152,7 @@ function verdictSentences({ named, history: { resource }, played }: PolicyStory)
       : [
         follow
           ? `The limit would ${kills === 0 ? "never " : ""}have killed the container${
-            times(kills)
+            timesText(kills)
           }.`
           : "The policy leaves limits alone, so none of its own could have killed.",
       ]),
@@ -222,8 +222,8 @@ function percent(share: number): string {
   return (share * 100).toFixed(2);
 }
 
-/** After a verb; nothing for never. */
-function times(count: number): string {
+/** The count after a verb; empty for 0. */
+function timesText(count: number): string {
   if (count === 0) return "";
   return count === 1 ? " once" : ` ${count} times`;
 }

@@ -8,9 +8,9 @@ import { asksForPolicy, type PolicyRequest, policyRequest } from "./simulate_arg
 
 function read(
   content: string | Error,
-  { format, mostMinutes = 60, series }: {
+  { format, maxMinutes = 60, series }: {
     format?: TraceFormat;
-    mostMinutes?: number;
+    maxMinutes?: number;
     series?: ReadonlyMap<string, string>;
   } = {},
 ): Promise<History> {
@@ -23,7 +23,7 @@ function read(
     content instanceof Error
       ? Promise.reject(content)
       : Promise.resolve(new TextEncoder().encode(content));
-  return readHistory(source, { readFile, mostMinutes });
+  return readHistory(source, { readFile, maxMinutes });
 }
 
 function lines(count: number, text: (index: number) => string): string {
@@ -61,11 +61,11 @@ pure("readHistory() reports no format that a flag or JSON leaves no doubt about"
 
 pure("readHistory() takes the busiest minutes of a longer file", async () => {
   const text = lines(300, (second) => second < 120 || second >= 180 ? "1" : "9");
-  const { trace, minutes } = await read(text, { mostMinutes: 1 });
+  const { trace, minutes } = await read(text, { maxMinutes: 1 });
   assert.equal(minutes, 5);
   assert.deepEqual(new Set(trace.values), new Set([9]));
   const coarse = lines(3, (hour) => `${1_700_000_000 + 3600 * hour},${hour + 1}`);
-  assert.deepEqual([...(await read(coarse, { mostMinutes: 1 })).trace.values], [3]);
+  assert.deepEqual([...(await read(coarse, { maxMinutes: 1 })).trace.values], [3]);
 });
 
 pure("readHistory() says in one line what is wrong with a file, and the remedy", async () => {

@@ -161,7 +161,7 @@ pure("sentences of simulate: files", () => {
   };
   const encoded = (text: string) => () => Promise.resolve(new TextEncoder().encode(text));
   const read = (text: string, more: { readonly series?: ReadonlyMap<string, string> } = {}) =>
-    readHistory({ path: "f", ...more }, { readFile: encoded(text), mostMinutes: 60 });
+    readHistory({ path: "f", ...more }, { readFile: encoded(text), maxMinutes: 60 });
   return assertTexts(
     {
       "several series": chosen(WEB),

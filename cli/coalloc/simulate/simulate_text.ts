@@ -1,5 +1,5 @@
 /**
- * A replay as text for people, with its finding. Pure.
+ * A replay as text, with its finding. Pure.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export interface Story {
   readonly request: SimulateRequest;
 }
 
-/** How it is shown. */
+/** Style of the text. */
 export interface SimulateStyle extends TerminalStyle {
   /** More columns. @default {false} */
   readonly wide?: boolean;
@@ -44,28 +44,28 @@ export interface ReplayMeasure {
   readonly text: (outcome: AlgorithmOutcome) => string;
   /** In wide tables only. */
   readonly wide?: true;
-  /** Left out first where lines are too long: the highest goes first. */
-  readonly luxury?: number;
+  /** See {@linkcode RowColumn}. */
+  readonly dropPriority?: number;
 }
 
 /** The measures, in order. */
 export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
   { head: "SLO", text: ({ sloHeld }) => sloHeld ? "held" : "missed" },
   { head: "cores", text: ({ median }) => formatFigure(median.coresAllocated) },
-  { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), luxury: 4 },
+  { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), dropPriority: 4 },
   { head: "P99 ms", text: ({ median }) => formatFigure(median.p99Ms) },
-  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), luxury: 1 },
+  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), dropPriority: 1 },
   { head: "throttled ms/s", text: ({ median }) => formatFigure(median.throttledMsPerS) },
   {
     head: "changes/min",
     text: ({ median }) => formatFigure(median.changesPerPodMinute),
-    luxury: 2,
+    dropPriority: 2,
   },
-  { head: "reaction ms", text: reactionText, luxury: 3 },
+  { head: "reaction ms", text: reactionText, dropPriority: 3 },
   { head: "slack %", text: ({ median: { slack = NaN } }) => formatFigure(100 * slack), wide: true },
 ];
 
-/** The whole text: what was replayed, the table, and what it comes to. */
+/** The whole text: the input, the table and the verdict. */
 export function simulateText(story: Story, style: SimulateStyle = {}): string {
   const { replay } = story;
   return [
@@ -110,9 +110,9 @@ export function storySentences({ history, replay, request }: Story): string[] {
 
 /** Reasons to doubt the figures. */
 export function notes({ history: { format, trace }, request: { originalLimit } }: Story): string[] {
-  const most = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
-  const touched = originalLimit !== undefined && most > TOUCHES * originalLimit &&
-    most <= originalLimit;
+  const p99 = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
+  const touched = originalLimit !== undefined && p99 > TOUCHES * originalLimit &&
+    p99 <= originalLimit;
   return [
     format === "arrivals"
       ? "Requests come when they were recorded; what each costs in CPU is drawn."
@@ -126,7 +126,7 @@ export function notes({ history: { format, trace }, request: { originalLimit } }
   ];
 }
 
-/** Usage this near to the limit was probably throttled by it. */
+/** Usage above this share of the limit was probably throttled. */
 const TOUCHES = 0.9;
 
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {
@@ -149,44 +149,44 @@ function table(outcomes: readonly AlgorithmOutcome[], style: SimulateStyle): str
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {
   const text = algorithmLabel(outcome);
-  return isSameEntry(outcome, COALLOCATOR) ? { text, how: "bold" } : { text };
+  return isSameEntry(outcome, COALLOCATOR) ? { text, tone: "bold" } : { text };
 }
 
 function cellOf(outcome: AlgorithmOutcome, { head, text }: ReplayMeasure): Cell {
   if (head !== "SLO") return { text: text(outcome) };
-  return { text: text(outcome), how: outcome.sloHeld ? "green" : "red" };
+  return { text: text(outcome), tone: outcome.sloHeld ? "green" : "red" };
 }
 
-/** Costs count as the same within this share. */
+/** Costs that differ by up to this share count as the same. */
 const SAME_COST = 0.01;
 
 /**
  * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other
- * algorithm that holds the SLO; CoAllocator with its defaults: their limits cost nothing while CPU is
- * free. Throws a RangeError when one of these was not played.
+ * algorithm that holds the SLO; CoAllocator with its defaults, whose limits cost nothing while CPU is
+ * free. Throws a RangeError when CoAllocator or the limit as it is was not played.
  */
 export function verdict(
   outcomes: readonly AlgorithmOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
-  const [shipped, ours, own] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
+  const [defaults, tight, asItIs] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
     outcomes.find((one) => isSameEntry(one, entry))
   );
-  if (shipped === undefined || ours === undefined || own === undefined) {
+  if (defaults === undefined || tight === undefined || asItIs === undefined) {
     throw new RangeError("Cannot compare: coallocator and the limit as it is were not both played");
   }
   const slo = `the SLO of ${formatFigure(sloMs)} ms`;
   return [
-    `${costOf(ours, own)} ${latencyOf(ours, { own, slo })}`,
-    bestOther(outcomes, { ours, own }),
+    `${costOf(tight, asItIs)} ${latencyOf(tight, { asItIs, slo })}`,
+    bestOther(outcomes, { tight, asItIs }),
     `With its defaults CoAllocator leaves the limit at its ceiling while CPU is free: P99 ${
-      formatFigure(shipped.median.p99Ms)
+      formatFigure(defaults.median.p99Ms)
     } ms.`,
   ];
 }
 
-function costOf(ours: AlgorithmOutcome, own: AlgorithmOutcome): string {
-  const [mine, theirs] = [coresOf(ours), coresOf(own)];
+function costOf(tight: AlgorithmOutcome, asItIs: AlgorithmOutcome): string {
+  const [mine, theirs] = [coresOf(tight), coresOf(asItIs)];
   const subject = "CoAllocator with market.idleCPU: tight would have allocated";
   if (isSame(mine, theirs)) {
     return `${subject} ${formatFigure(mine)} cores, as many as your limit,`;
@@ -198,44 +198,43 @@ function costOf(ours: AlgorithmOutcome, own: AlgorithmOutcome): string {
 }
 
 function latencyOf(
-  ours: AlgorithmOutcome,
-  { own, slo }: { readonly own: AlgorithmOutcome; readonly slo: string },
+  tight: AlgorithmOutcome,
+  { asItIs, slo }: { readonly asItIs: AlgorithmOutcome; readonly slo: string },
 ): string {
-  const [mine, theirs] = [formatFigure(ours.median.p99Ms), formatFigure(own.median.p99Ms)];
-  if (ours.sloHeld && own.sloHeld) {
+  const [mine, theirs] = [formatFigure(tight.median.p99Ms), formatFigure(asItIs.median.p99Ms)];
+  if (tight.sloHeld && asItIs.sloHeld) {
     return `and kept P99 at ${mine} ms (as it is: ${theirs} ms), within ${slo}.`;
   }
-  if (ours.sloHeld) {
+  if (tight.sloHeld) {
     return `and kept P99 at ${mine} ms, within ${slo}; as it is, P99 was ${theirs} ms.`;
   }
-  return own.sloHeld
+  return asItIs.sloHeld
     ? `but let P99 rise to ${mine} ms, beyond ${slo}; your limit as it is kept it at ${theirs} ms.`
     : `with P99 at ${mine} ms instead of ${theirs} ms; neither holds ${slo}.`;
 }
 
-/** The cheapest of those that are not CoAllocator, and whether it is cheaper. */
+/** A sentence about the cheapest algorithm other than CoAllocator. */
 function bestOther(
   outcomes: readonly AlgorithmOutcome[],
-  { ours, own }: { readonly ours: AlgorithmOutcome; readonly own: AlgorithmOutcome },
+  { tight, asItIs }: { readonly tight: AlgorithmOutcome; readonly asItIs: AlgorithmOutcome },
 ): string {
   const best = bestSetting(outcomes.filter((one) => !isCoallocator(one) && one.sloHeld));
   if (best === undefined) return "No other algorithm in the table held the SLO.";
   const cores = coresOf(best);
-  if (own.sloHeld && cores >= coresOf(own)) {
+  if (asItIs.sloHeld && cores >= coresOf(asItIs)) {
     return "No other algorithm in the table held the SLO with fewer cores than your limit as it is.";
   }
   const foresight = isSameEntry(best, P90) ? ", which knows the whole load beforehand," : "";
-  const beside = !ours.sloHeld
-    ? ""
-    : isSame(cores, coresOf(ours))
-    ? ", as many as CoAllocator"
-    : cores < coresOf(ours)
-    ? ", fewer than CoAllocator"
-    : ", more than CoAllocator";
+  const amount = isSame(cores, coresOf(tight))
+    ? "as many as"
+    : cores < coresOf(tight)
+    ? "fewer than"
+    : "more than";
+  const compared = tight.sloHeld ? `, ${amount} CoAllocator` : "";
   return `Of the other algorithms "${
     algorithmLabel(best)
   }"${foresight} held the SLO with the fewest cores: ` +
-    `${formatFigure(cores)}${beside}.`;
+    `${formatFigure(cores)}${compared}.`;
 }
 
 function coresOf({ median }: AlgorithmOutcome): number {

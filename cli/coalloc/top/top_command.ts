@@ -1,5 +1,5 @@
 /**
- * `top`: once, or again and again.
+ * `top`: shows the pods in the market, once or repeatedly.
  *
  * @module
  */

@@ -25,15 +25,15 @@ import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
 import type { TopNode, TopPod, TopView } from "../../../shared/view/top_view.ts";
 
-/** How it is shown. */
+/** Style of the screen. */
 export interface TopStyle extends TerminalStyle {
   /** More columns. @default {false} */
   readonly wide?: boolean;
-  /** Pods of several namespaces may be there. @default {true} */
+  /** Whether to show namespaces. @default {true} */
   readonly namespaces?: boolean;
-  /** Lines of the screen; pods beyond them are counted, not shown. All of them when absent. */
+  /** Lines of the screen; pods beyond them are only counted. @default unlimited */
   readonly rows?: number;
-  /** The user has named the pods, and the notes name the missing ones. @default {false} */
+  /** True when the user has named pods: the notes name the missing ones. @default {false} */
   readonly named?: boolean;
 }
 
@@ -51,20 +51,20 @@ const number = (head: string, cell: RowColumn<TopPod>["cell"]): RowColumn<TopPod
 });
 
 const COLUMNS: readonly RowColumn<TopPod>[] = [
-  { head: NAMESPACE, cell: ({ namespace }) => namespace, luxury: 2 },
+  { head: NAMESPACE, cell: ({ namespace }) => namespace, dropPriority: 2 },
   { head: "POD", cell: ({ pod }) => pod },
   number("USAGE", ({ usage }) => cpuText(usage)),
   number("DEMAND", ({ demand }) => cpuText(demand)),
   number("LIMIT", limitCell),
-  { head: BAR, cell: barCell, luxury: 3, drawn: true },
+  { head: BAR, cell: barCell, dropPriority: 3, drawn: true },
   number("THROTTLED", throttledCell),
-  { ...number("PRICE", ({ price }) => priceText(price)), luxury: 4 },
+  { ...number("PRICE", ({ price }) => priceText(price)), dropPriority: 4 },
   { head: "REASON", cell: reasonCell },
   { head: "NODE", cell: ({ node }) => node, wide: true },
   { ...number("ORIGINAL", ({ originalLimit }) => cpuText(originalLimit)), wide: true },
   { ...number("FLOOR", ({ floor }) => cpuText(floor)), wide: true },
   { ...number("CEILING", ({ ceiling }) => cpuText(ceiling)), wide: true },
-  number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), how: "dim" })),
+  number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), tone: "dim" })),
 ];
 
 /** All columns of the pods. */
@@ -79,13 +79,12 @@ export function topScreen({ pods, nodes, notes }: TopView, style: TopStyle = {})
     ...nodes.map((node) => nodeLine(node, { nodes, style })),
     ...notes.map((note) => paint(note, "yellow", style)),
   ];
-  // Lines that are too long are continued by the terminal on the next.
   const height = footer.reduce((sum, line) => sum + wrappedLines(line, columns), 0);
-  // The others: the table's head, pods that are counted, space before the footer, the cursor's line.
+  // Four lines: the table's head, the count of further pods, space before the footer, the cursor.
   const room = Math.max(1, rows - height - 4);
   const shown = pods.length > room ? pods.slice(0, room) : pods;
   const more = pods.length - shown.length;
-  // Others than the named ones may well be here.
+  // There may be pods that the user has not named.
   const none = named ? "" : "No pods in the market here.\n";
   const body = [
     pods.length === 0 ? none : fittedTable({ rows: shown, columns: columnsOf(pods, style) }, style),
@@ -99,7 +98,7 @@ function columnsOf(
   pods: readonly TopPod[],
   { wide = false, namespaces = true }: TopStyle,
 ): readonly RowColumn<TopPod>[] {
-  // Views of agents are less than a second old; only the others need an age.
+  // Agents' views are less than a second old; only allocations need an age.
   const aged = wide || pods.some(({ source }) => source === "allocation");
   const live = pods.some(({ source }) => source === "agent");
   return COLUMNS.filter(({ head, wide: wideOnly }) => {
@@ -109,33 +108,33 @@ function columnsOf(
   });
 }
 
-/** `450m`; while the kubelet is on its way `200m→450m`. */
+/** `450m`, or `200m→450m` until the kubelet has applied the limit. */
 function limitCell({ limit, enforced }: TopPod): Cell {
   const text = cpuText(limit);
   // The kubelet's quotas move in steps of 10 m: less is the same limit.
   if (limit === undefined || enforced === undefined || Math.abs(limit - enforced) < 10) {
     return { text };
   }
-  return { text: `${cpuText(enforced)}→${text}`, how: "cyan" };
+  return { text: `${cpuText(enforced)}→${text}`, tone: "cyan" };
 }
 
 function barCell({ usage, demand, limit, source }: TopPod): Cell {
   if (limit === undefined || demand === undefined || source === "allocation") return { text: "" };
-  const how: Paint = demand > limit ? "yellow" : "green";
-  return { text: demandBar({ usage: usage ?? 0, demand, limit }), how };
+  const tone: Paint = demand > limit ? "yellow" : "green";
+  return { text: demandBar({ usage: usage ?? 0, demand, limit }), tone };
 }
 
 function throttledCell({ throttledMsPerSecond }: TopPod): Cell {
   const unit = throttledMsPerSecond === undefined ? "" : " ms/s";
   return {
     text: throttledText(throttledMsPerSecond) + unit,
-    how: throttledTone(throttledMsPerSecond),
+    tone: throttledTone(throttledMsPerSecond),
   };
 }
 
 function reasonCell({ reason, source }: TopPod): Cell {
   const text = reason ?? UNKNOWN;
-  return { text, how: source === "allocation" ? "dim" : undefined };
+  return { text, tone: source === "allocation" ? "dim" : undefined };
 }
 
 function nodeLine(
@@ -147,13 +146,13 @@ function nodeLine(
   const filled = capacity > 0
     ? Math.max(0, Math.min(NODE_BAR, Math.round(committed / capacity * NODE_BAR)))
     : NODE_BAR;
-  const how = MODE_TONES[mode];
-  const bar = paint("█".repeat(filled), how, style) + "░".repeat(NODE_BAR - filled);
+  const tone = MODE_TONES[mode];
+  const bar = paint("█".repeat(filled), tone, style) + "░".repeat(NODE_BAR - filled);
   const parts = [
     `${coresText(committed)} of ${coresText(capacity)} cores committed`,
     `${coresText(unmanaged)} unmanaged`,
     counted(pods, "pod"),
-    paint(mode, how, style),
+    paint(mode, tone, style),
     `CPU ${state}`,
     ...(held === undefined ? [] : [paint(`limits held: ${held}`, "red", style)]),
     `price ${priceText(price)}`,

@@ -98,7 +98,7 @@ function rolling(kind: WorkloadKind, stillMs?: number): Change {
   return stillMs === undefined ? { workload } : { workload, rolloutStillSinceMs: ago(stillMs) };
 }
 
-const stopped: WorkloadChoice = { rollout: { updated: 1, stands: true } };
+const stopped: WorkloadChoice = { rollout: { updated: 1, halted: true } };
 
 table("bidEffects() lowers nothing during a rollout, but for one that makes no step any more", [
   [{ workload: sampleWorkload() }, []],

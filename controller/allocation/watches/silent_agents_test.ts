@@ -199,7 +199,7 @@ matters("quotaFacts() are what a quota allows, not what is used of it", quotaInp
 const rolling = (updated: number, total: number): Workload =>
   sampleWorkload({ rollout: { updated, total } });
 const own = sampleWorkload({ annotations: { "mbcas.io/hpa-coordination": "false" } });
-const makes = { paused: false, replicas: 2, template: { containers: [], initContainers: [] } };
+const spec = { paused: false, replicas: 2, template: { containers: [], initContainers: [] } };
 
 matters("workloadFacts() are whether it rolls out, and what it says to the market", workloadInput, [
   [rolling(3, 3), rolling(0, 4), true],
@@ -214,7 +214,7 @@ matters("workloadFacts() are whether it rolls out, and what it says to the marke
     sampleWorkload({ labels: { app: "web" }, annotations: { "optipod.io/last": "2026" } }),
     false,
   ],
-  [sampleWorkload(), sampleWorkload({ makes }), false],
+  [sampleWorkload(), sampleWorkload({ spec }), false],
 ]);
 
 const vpa = sampleVPA("Auto");

@@ -9,8 +9,8 @@ import { concernsPlacement } from "../../../shared/placement/status.ts";
 import { counted, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import {
   nextText,
-  phasePaint,
   phaseText,
+  phaseTone,
   type ShownWorkload,
   shownWorkloads,
   splitText,
@@ -84,7 +84,7 @@ function columns(nowMs: number): readonly Column<ShownWorkload>[] {
     },
     {
       head: "Phase",
-      cell: (workload) => toned(phaseText(workload, nowMs), phasePaint(workload.phase)),
+      cell: (workload) => toned(phaseText(workload, nowMs), phaseTone(workload.phase)),
     },
     { head: "Next step", cell: (workload) => nextText(workload, nowMs), only: "medium" },
   ];

@@ -80,8 +80,8 @@ function stage(
       workloads: [
         ...more,
         ...names.map((name) => {
-          const { kind, metadata, rollout, ...makes } = workloadNamed(name);
-          return { kind, metadata, rollout, makes };
+          const { kind, metadata, rollout, ...spec } = workloadNamed(name);
+          return { kind, metadata, rollout, spec };
         }),
       ],
       namespaces: new Map(),

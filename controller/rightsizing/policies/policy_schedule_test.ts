@@ -20,7 +20,7 @@ function stage() {
   const clock = createVirtualClock({ wallStart: 0 });
   const all = new Map<string, StoredPolicy>();
   const workload = sampleWorkload({
-    makes: {
+    spec: {
       paused: false,
       replicas: 1,
       template: { containers: [templateContainer()], initContainers: [] },

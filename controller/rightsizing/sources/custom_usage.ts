@@ -34,7 +34,7 @@ export type CustomSourceTable = ReadonlyMap<string, CustomSource>;
 export const customSourceTableKind: Kind<CustomSourceTable> = namedTableKind({
   expects: "a map of names to addresses, which may be followed by tokenFile=FILE, or user=NAME " +
     "passwordFile=FILE, and caFile=FILE",
-  of: "a source",
+  noun: "a source",
   read(text) {
     const [address = "", ...terms] = text.trim().split(/\s+/);
     const url = valueOf(serverURLKind, address);
@@ -102,12 +102,12 @@ export interface CustomUsageOptions extends Pick<BoundedRequest, "url" | "login"
   /** @default {15000} */
   readonly timeoutMs?: number;
   /** @default {16777216, which is 16 MiB} */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** A source over that server; samples outside of the window or of other containers are left out. */
 export function createCustomUsageSource(
-  { timeoutMs = 15_000, mostBytes = 16 * 1024 * 1024, ...server }: CustomUsageOptions,
+  { timeoutMs = 15_000, maxBytes = 16 * 1024 * 1024, ...server }: CustomUsageOptions,
 ): UsageSource {
   return {
     async usage(question, signal) {
@@ -124,14 +124,14 @@ export function createCustomUsageSource(
         window: { fromMs, toMs },
       };
       const answer = await boundedFetch(
-        { program: "controller", ...server, body, timeoutMs, mostBytes },
+        { program: "controller", ...server, body, timeoutMs, maxBytes },
         signal,
       );
       if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
       const { status, text } = answer;
       if (status !== 200) return refusal(status, text);
       if (text === undefined) {
-        return { problem: "unreadable", message: `the answer has more than ${mostBytes} bytes` };
+        return { problem: "unreadable", message: `the answer has more than ${maxBytes} bytes` };
       }
       const { data, error } = answerSchema.safeParse(jsonOrUndefined(text));
       if (data === undefined) return unreadable(error);
@@ -149,13 +149,13 @@ function refusal(status: number, text: string | undefined): UsageProblem {
     return { problem: "unreachable", message: `HTTP ${status}: it sends on to another place` };
   }
   const error = refusalSchema.safeParse(jsonOrUndefined(text)).data?.error;
-  const reason = error === undefined ? "" : `: ${quotedText(error, { most: MOST_CHARACTERS })}`;
+  const reason = error === undefined ? "" : `: ${quotedText(error, MOST_CHARACTERS)}`;
   const problem = REFUSALS.includes(status) ? "refused" : "unreachable";
   return { problem, message: `HTTP ${status}${reason}` };
 }
 
 function unreadable({ issues: [issue] }: z.ZodError): UsageProblem {
   const where = issue === undefined ? "" : `${issue.path.join(".")}: ${issue.message}`;
-  const message = `the answer is none of a usage source: ${quotedText(where, { most: 200 })}`;
+  const message = `the answer is none of a usage source: ${quotedText(where, 200)}`;
   return { problem: "unreadable", message };
 }

@@ -96,7 +96,7 @@ Deno.test("createCustomUsageSource() reports a rejected query and a failing serv
     "unreachable",
     "HTTP 401",
   ]);
-  assertMatches(await problemOf(ANSWER, { mostBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
+  assertMatches(await problemOf(ANSWER, { maxBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
 });
 
 Deno.test("createCustomUsageSource() reports which part of an answer is none", async () => {

@@ -17,11 +17,11 @@ import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";
 import { othersPods, podNamePattern } from "./pod_names.ts";
 
-for (const mostBytes of [1_000_000, 4000]) {
-  usageSourceContract(`createPrometheusUsageSource() in answers of ${mostBytes} bytes`, () => {
+for (const maxBytes of [1_000_000, 4000]) {
+  usageSourceContract(`createPrometheusUsageSource() in answers of ${maxBytes} bytes`, () => {
     const server = servePrometheusStandIn(SERVED_END_MS);
     const subject = createPrometheusUsageSource({
-      queries: createRangeQueries({ program: "test", mostBytes }),
+      queries: createRangeQueries({ program: "test", maxBytes }),
       server: () => server.url,
       matchers: () => [],
     });

@@ -120,14 +120,14 @@ function withTimeout(
   return {
     async usage(question, signal) {
       const begunAt = clock.monotonic();
-      const late = (): UsageAnswer => ({
+      const onTimeout = (): UsageAnswer => ({
         problem: "unreachable",
         message: `no answer came within ${TIMEOUT_MS / 1000} s`,
       });
       try {
         const usage = (over: AbortSignal) =>
           source.usage(question, AbortSignal.any([signal, over]));
-        return await within(usage, { clock, ms: TIMEOUT_MS, late });
+        return await within(usage, { clock, ms: TIMEOUT_MS, onTimeout });
       } finally {
         if (!signal.aborted) answered(clock.monotonic() - begunAt);
       }

@@ -65,8 +65,8 @@ function addCluster(tables: SimulatedAPI["store"]["tables"], size: ClusterSize):
     tables.Deployment.create({
       kind: "Deployment",
       metadata: { name: workloadName(workload), namespace, ...BARE },
-      rollout: { updated: size.pods, total: size.pods, stands: false },
-      makes: {
+      rollout: { updated: size.pods, total: size.pods, halted: false },
+      spec: {
         paused: false,
         replicas: size.pods,
         template: { containers, initContainers: [] },

@@ -22,7 +22,7 @@ import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.t
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import { isDeepStrictEqual } from "node:util";
 import { NO_RESOURCES, type PodContainer, withResources } from "../../../shared/api/pod.ts";
-import type { MadePods, TemplateOwners, Workload } from "../../../shared/api/workload.ts";
+import type { TemplateOwners, Workload, WorkloadSpec } from "../../../shared/api/workload.ts";
 import {
   pairOf,
   pairsOf,
@@ -259,15 +259,15 @@ export function createWorkloadWriter({ store, gate, clock }: ApiAccess): Workloa
     async recreate(workload, wanted) {
       await modify(workload, (stored) => {
         const { kind, metadata: { name, uid } } = workload;
-        if (stored.metadata.uid !== uid || stored.makes === undefined) {
+        if (stored.metadata.uid !== uid || stored.spec === undefined) {
           throw new ApiError(404, "NotFound", `${kind} "${name}" with UID ${uid} not found`);
         }
-        if (!isDeepStrictEqual(stored.makes.template, workload.template)) {
+        if (!isDeepStrictEqual(stored.spec.template, workload.template)) {
           throw new ApiError(409, "Conflict", `${kind} "${name}": its template has changed`);
         }
-        const makes = withValues(stored.makes, { workload, wanted });
-        const owners = withOwner(stored.makes.owners ?? {}, { wanted, atMs: clock.wall() });
-        return { ...stored, makes: { ...makes, owners } };
+        const spec = withValues(stored.spec, { workload, wanted });
+        const owners = withOwner(stored.spec.owners ?? {}, { wanted, atMs: clock.wall() });
+        return { ...stored, spec: { ...spec, owners } };
       });
     },
     async annotate(workload, { metadata: { annotations: changes } }) {
@@ -303,10 +303,10 @@ function withOwner(
 
 /** All containers together or none. Throws 422 for a request above its limit. */
 function withValues(
-  makes: MadePods,
+  spec: WorkloadSpec,
   { workload, wanted }: { readonly workload: Named; readonly wanted: WantedResources },
-): MadePods {
-  const containers = makes.template.containers.map((container): PodContainer => {
+): WorkloadSpec {
+  const containers = spec.template.containers.map((container): PodContainer => {
     if (container.sidecar) return container;
     const after = withResources(container, wanted.get(container.name) ?? NO_RESOURCES);
     for (const resource of RESOURCE_NAMES) {
@@ -320,5 +320,5 @@ function withValues(
     }
     return after;
   });
-  return { ...makes, template: { ...makes.template, containers } };
+  return { ...spec, template: { ...spec.template, containers } };
 }

@@ -127,7 +127,7 @@ export type BoundReason = keyof typeof BOUND_REASONS;
 /** How a limit is held; see `containerBoundsSchema`. */
 export type Hold = "half" | "lower" | "both";
 
-/** By reason; one that is not here sets a bound and holds nothing. */
+/** How each reason holds a limit; the other reasons only set a bound. */
 export const BOUND_HOLDS: Readonly<Partial<Record<BoundReason, Hold>>> = {
   QoSWouldChange: "both",
   RestartPolicy: "both",
@@ -149,7 +149,7 @@ export function holdOf(reason: string): Hold | undefined {
   return Object.hasOwn(BOUND_HOLDS, reason) ? BOUND_HOLDS[reason as BoundReason] : undefined;
 }
 
-/** All of them. A rule with such a reason begins with the name of its container. */
+/** Reasons that set a ceiling. The message of such a rule begins with the name of its container. */
 export const CEILING_REASONS = [
   "BurstFactor",
   "MaxCPU",

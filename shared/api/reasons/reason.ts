@@ -10,10 +10,10 @@ export interface Reason {
   readonly means: string;
   /** A remedy by a person, or why there is nothing to do. */
   readonly remedy: string;
-  /** Present for a failure that an administrator should see: the phase of a status with it is `Failed`. */
+  /** Set for a failure that an administrator should see: it makes the phase of a status `Failed`. */
   readonly fails?: true;
-  /** Present for what is usual, or concerns many pods at once: it gives no event. */
+  /** Set for a usual reason, or one that concerns many pods at once: no event is sent for it. */
   readonly quiet?: true;
-  /** The object that many pods share and that an event is about in their place; absent: the pod. */
+  /** The object that events are about, as many pods share it; absent: the pod. */
   readonly about?: "node" | "workload";
 }

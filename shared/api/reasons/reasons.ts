@@ -18,7 +18,7 @@ import {
   RIGHTSIZING_REASONS,
 } from "./rightsizing_reasons.ts";
 
-/** Replaces reasons of another version, so that events and metrics have those of the lists only. */
+/** `OtherVersion` replaces unknown reasons in events and metrics, so that these have closed lists. */
 export const VERSION_REASONS = {
   OtherVersion: {
     means: "a reason of another version of the product, which this one does not know",
@@ -46,13 +46,13 @@ export const REASON_LISTS = {
 /** Why a limit changes or stays: the market's reason, or the controller's. */
 export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
 
-/** The reasons of a list, of each list of a union. */
+/** The reasons of a list; for a union of lists, those of each. */
 export type ReasonsOf<List> = List extends unknown ? keyof List & string : never;
 
 /** Any reason of the lists. */
 export type AnyReason = ReasonsOf<typeof REASON_LISTS[keyof typeof REASON_LISTS]>;
 
-/** A reason, and what there is to say in a sentence. */
+/** A reason, and its details in a sentence. */
 export interface Cause<R extends AnyReason = AnyReason> {
   readonly reason: R;
   readonly message: string;
@@ -62,7 +62,7 @@ const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
 );
 
-/** The meaning of a reason; a newer version may have reasons that are in no list. */
+/** The meaning of a reason, which a newer version may have written. */
 export function sentenceOf(reason: string): string {
   return REASONS.get(reason)?.means ?? "a reason that this version does not know";
 }

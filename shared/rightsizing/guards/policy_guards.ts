@@ -126,7 +126,7 @@ export function rolloutHolds({ workload }: RightsizingSnapshot): GuardVerdict {
  */
 export function notRolledOut(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   const { workload: { kind, metadata: { name }, rollout }, inForce } = snapshot;
-  if (!rollout.stands || methodFor(snapshot, wanted) !== "Recreate") return undefined;
+  if (!rollout.halted || methodFor(snapshot, wanted) !== "Recreate") return undefined;
   const { pods } = inPlacePlan(snapshot, inForce);
   const [first] = pods;
   if (first === undefined) return undefined;

@@ -90,7 +90,7 @@ sentences("sentences of the guards about policy and workload", [
   ),
   row(
     "RolloutInProgress",
-    { workload: { ...workload, rollout: { updated: 1, total: 3, stands: false } } },
+    { workload: { ...workload, rollout: { updated: 1, total: 3, halted: false } } },
     "Deployment web rolls out: 1 of 3 pods are new",
   ),
   row(
@@ -101,7 +101,7 @@ sentences("sentences of the guards about policy and workload", [
   row(
     "NotRolledOut",
     {
-      workload: { ...workload, rollout: { updated: 0, total: 2, stands: true } },
+      workload: { ...workload, rollout: { updated: 0, total: 2, halted: true } },
       inForce: cpuInForce,
       strategy: RECREATE,
     },

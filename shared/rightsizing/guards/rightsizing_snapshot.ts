@@ -7,7 +7,7 @@ import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../../api/a
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import type { MadePods, PodTemplate, Workload } from "../../api/workload.ts";
+import type { PodTemplate, Workload, WorkloadSpec } from "../../api/workload.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { Check, Verdict } from "../../resize/run_checks.ts";
@@ -18,7 +18,7 @@ import type { ContainerTemplate } from "../workload_record.ts";
 
 /** The workload that is to be rightsized. See `rightsizedWorkload()`. */
 export interface RightsizedWorkload
-  extends Pick<Workload, "kind" | "metadata" | "rollout">, MadePods {}
+  extends Pick<Workload, "kind" | "metadata" | "rollout">, WorkloadSpec {}
 
 /** How values come to containers. */
 export type ApplyMethod = "InPlace" | "Recreate";
@@ -96,9 +96,9 @@ export type Guard = Check<RightsizingSnapshot, RightsizingReason>;
 
 /** The workload as the guards take it; undefined where what it makes pods of can't be read. */
 export function rightsizedWorkload(
-  { kind, metadata, rollout, makes }: Workload,
+  { kind, metadata, rollout, spec }: Workload,
 ): RightsizedWorkload | undefined {
-  return makes === undefined ? undefined : { kind, metadata, rollout, ...makes };
+  return spec === undefined ? undefined : { kind, metadata, rollout, ...spec };
 }
 
 /** The containers that rightsizing is about: sidecars and other init containers are left alone. */

@@ -7,13 +7,14 @@ import { AGENT_PORT, CONTROLLER_PORT } from "../../../shared/installation.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
-import { type AuditLine, auditLineSchema } from "../../../shared/audit_log.ts";
+import { auditLineSchema } from "../../../shared/audit_log.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 import { createKubectl } from "../kubectl.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { stringify } from "yaml";
+import type * as z from "zod";
 
 /** Where the product is installed. */
 export const PRODUCT_NAMESPACE = "mbcas-system";
@@ -124,7 +125,7 @@ export async function productMetrics(
 }
 
 /** Lines of the controllers' audit log about the pod, oldest first. */
-export async function auditLines(uid: string): Promise<readonly AuditLine[]> {
+export async function auditLines(uid: string): Promise<readonly z.infer<typeof auditLineSchema>[]> {
   const controllers = ["-n", PRODUCT_NAMESPACE, "-l", "app.kubernetes.io/name=mbcas-controller"];
   const logs = await kubectl.must(["logs", ...controllers, "--tail=-1"]);
   return logs.split("\n").filter((line) => line.includes('"logger":"audit"') && line.includes(uid))

@@ -11,7 +11,7 @@ import type { UsageSource } from "../../../controller/rightsizing/ports.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts";
 import { storedPolicy } from "../../fixtures/rightsizing/workload_records.ts";
-import { madePods, sampleWorkload } from "../../fixtures/sample_workloads.ts";
+import { sampleWorkload, workloadSpec } from "../../fixtures/sample_workloads.ts";
 import { autoPolicy } from "../../fixtures/rightsizing/rightsizing_snapshot.ts";
 import { createUsageAnswers } from "../../fixtures/rightsizing/usage_answers.ts";
 
@@ -187,7 +187,7 @@ export function seedRightsized({ store }: SimulatedAPI): void {
   const loaded = LOADED_PODS.find(({ replicaSet }) => replicaSet === RIGHTSIZED_SET);
   if (loaded === undefined) return;
   const { containers } = newPod(loaded);
-  const made = sampleWorkload({ labels: {}, makes: madePods(containers) });
+  const made = sampleWorkload({ labels: {}, spec: workloadSpec(containers) });
   const { metadata: { uid } } = Deployment.seed({
     ...made,
     metadata: { ...made.metadata, namespace, name },

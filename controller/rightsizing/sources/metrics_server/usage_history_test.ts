@@ -140,11 +140,11 @@ const DISABLED: PolicySpec = { ...METRICS, mode: "Disabled" };
 /** Owners of pods `web-0` and `db-0` of Deployments of these names, and of another kind, under these policies. */
 function sampledPods(...specs: readonly PolicySpec[]) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
-  const makes = { paused: false, replicas: 1, template: { containers, initContainers: [] } };
+  const spec = { paused: false, replicas: 1, template: { containers, initContainers: [] } };
   const workloads: Workload[] = [];
   const pods: Pod[] = [];
   for (const name of ["web", "db"]) {
-    const workload = sampleWorkload({ makes });
+    const workload = sampleWorkload({ spec });
     workloads.push({ ...workload, metadata: { ...workload.metadata, name, uid: name } });
     const pod = workloadPod(`${name}-0`, containers);
     const { owner } = pod.metadata;

@@ -21,14 +21,14 @@ import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "
 /** The settings of this source alone. */
 export const SAMPLER_SETTINGS = {
   samplerInterval: setting("rightsizing.samplerInterval", {
-    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
+    kind: durationKind({ minMs: 5000, maxMs: 600_000 }),
     default: "30s",
     description:
       "Time between two readings of metrics-server, for policies that take usage from it",
     live: true,
   }),
   samplerSize: setting("rightsizing.samplerSize", {
-    kind: numberKind({ least: 2, most: MOST_SLOTS, whole: true }),
+    kind: numberKind({ min: 2, max: MOST_SLOTS, whole: true }),
     default: "16",
     description: "Parts of its window in which the history of a container from metrics-server is " +
       "kept. A part leaves when its first sample must: 16 cover 15/16 of the window at least; more " +
