@@ -55,7 +55,7 @@ export interface Applied {
   /** The first failure; others are of the same kind mostly. */
   readonly failure?: ApplyFailure;
   /** Where some pods have the values, and some not yet. */
-  readonly behind: readonly string[];
+  readonly failedPods: readonly string[];
 }
 
 /**
@@ -72,12 +72,12 @@ export async function applyDecision(
   if (method === "Recreate") {
     const refusal = await writeTemplate(snapshot, wanted, appliers);
     return refusal === undefined
-      ? { inForce, behind: [] }
-      : { failure: applyFailure(refusal), behind: [] };
+      ? { inForce, failedPods: [] }
+      : { failure: applyFailure(refusal), failedPods: [] };
   }
   const { resized, failures } = await resizePods(plan.pods, { pods, appliers });
   const [first] = failures.values();
-  const applied = { behind: [...failures.keys()], ...(first && { failure: first }) };
+  const applied = { failedPods: [...failures.keys()], ...(first && { failure: first }) };
   if (resized === 0 && first !== undefined) return applied;
   // A request and its limit have been made for each other: a pod that did not get the one gets none of both.
   const isDenied = [...failures.values()].some(({ permission }) => permission !== undefined);
@@ -87,7 +87,7 @@ export async function applyDecision(
     const refused = await refusalOf(appliers.setOriginalLimits(pod, plan.originalLimits));
     const failure = refused && applyFailure(refused);
     if (failure !== undefined && failure.next !== "forget") {
-      return { inForce, failure, behind: [...applied.behind, name] };
+      return { inForce, failure, failedPods: [...applied.failedPods, name] };
     }
   }
   return { inForce, ...applied };

@@ -77,7 +77,7 @@ export type ReconciledWorkload = Pick<
 /** Facts that come from usage and records. */
 export type KnownState = Pick<
   RightsizingSnapshot,
-  "recommendations" | "samples" | "memoryPeaks" | "inForce" | "remembered" | "denial"
+  "recommendations" | "samples" | "memoryPeaks" | "inForce" | "recordedTemplate" | "denial"
 >;
 
 /** Sources of facts beside the caches. */

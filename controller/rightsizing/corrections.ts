@@ -64,16 +64,16 @@ const MOST_KILLS = 200;
 /** The kubelet reports whole seconds, rounded down: the kill was up to so much later, ms. */
 const REPORTED_WITHIN_MS = 1000;
 
-type KeptCorrections = Pick<
+type CorrectionMap = Pick<
   PersistedMap<WorkloadCorrections>,
   "get" | "set" | "delete" | "entries"
 >;
 
 /** The memory, by key of the workload, over what is kept already. */
 export class CorrectionMemory {
-  readonly #kept: KeptCorrections;
+  readonly #kept: CorrectionMap;
 
-  constructor(kept: KeptCorrections = new Map()) {
+  constructor(kept: CorrectionMap = new Map()) {
     this.#kept = kept;
   }
 
@@ -211,7 +211,7 @@ function throttlingOf(
 }
 
 /** The kept corrections, in ConfigMaps; nothing is read or written yet. */
-export function createKeptCorrections(
+export function createCorrectionMap(
   { store, clock, log }: {
     readonly store: CheckpointStore;
     readonly clock: Clock;

@@ -53,7 +53,7 @@ export interface RightsizingLoopParts
   readonly caches: Caches & RightsizingCopies;
   readonly cluster: ClusterSnapshots;
   /** Further state that the first cycle waits for, by a name for people. @default none */
-  readonly first?: Readonly<Record<string, Synced>>;
+  readonly startupState?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
   readonly vpaPublisher: VPAPublisher;
@@ -240,10 +240,10 @@ function* allWorkloads(caches: Caches): Iterable<Workload> {
 }
 
 /** The caches that the first cycle waits for, by a name for people. */
-function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
+function cachesOf({ caches, startupState }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
   // Without what bounds its values a workload would be changed against that.
   const { policies: _policies, leases: _leases, ...read } = caches;
-  return { ...read, ...first };
+  return { ...read, ...startupState };
 }
 
 /** Caches that are waited for, and where a long wait is reported. */

@@ -17,7 +17,7 @@ import {
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
-  ownContainers,
+  appContainers,
   type RightsizedWorkload,
   type RightsizingSnapshot,
 } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
@@ -157,7 +157,7 @@ export function reportApplied(
   };
   // Cuts are reported once the change has been made.
   const outcome = failure === undefined
-    ? decisionEvents(decision, { isThere: true })
+    ? decisionEvents(decision, { isInForce: true })
     : failureEvents(failure);
   return {
     record,
@@ -188,8 +188,8 @@ export function reportHeld(
       : isBrief && before !== undefined
       ? [recordedStatus(before), []]
       : [
-        decidedStatus(found, { behind: [] }),
-        decisionEvents(decision, { isThere: isThere(found) }),
+        decidedStatus(found, { failedPods: [] }),
+        decisionEvents(decision, { isInForce: isInForce(found) }),
       ];
   const record = { ...recommended, ...status };
   return {
@@ -205,8 +205,8 @@ export function mayChange({ policy, dryRun }: RightsizingSnapshot): boolean {
 }
 
 /** True where the values in force are near enough to the possible ones: such a workload is not skipped. */
-function isThere({ decision, snapshot }: Evaluation): boolean {
-  return decision.outcome === "hold" && decision.restOnly === true && snapshot.inForce.size > 0;
+function isInForce({ decision, snapshot }: Evaluation): boolean {
+  return decision.outcome === "hold" && decision.onlyBelowThreshold === true && snapshot.inForce.size > 0;
 }
 
 function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
@@ -215,17 +215,17 @@ function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedSt
 
 function decidedStatus(
   found: Evaluation,
-  { failure, behind }: Pick<Applied, "failure" | "behind">,
+  { failure, failedPods }: Pick<Applied, "failure" | "failedPods">,
 ): RecordedStatus {
   if (failure !== undefined) {
     const { reason, message } = failure;
-    const pods = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;
+    const pods = failedPods.length === 0 ? "" : `${failedPods.length} pods, ${failedPods[0]}: `;
     return { status: "Error", reason, message: `${pods}${message}` };
   }
   const { decision } = found;
   if (decision.outcome === "hold") {
     const { reason, message } = decision;
-    return { status: isThere(found) ? "Applied" : heldStatus(reason), reason, message };
+    return { status: isInForce(found) ? "Applied" : heldStatus(reason), reason, message };
   }
   const [cut, ...others] = decision.clamps;
   if (cut === undefined) return { status: "Applied" };
@@ -277,7 +277,7 @@ export function lacksSamplesBriefly(
   const { namespace, name } = now.policy;
   if (policy.namespace !== namespace || policy.name !== name) return false;
   if (nowMs - recommendedAtMs > Math.max(windowMs, LEAST_PATIENCE_MS)) return false;
-  return ownContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
+  return appContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
 }
 
 /** The kubelets' conditions on unfinished resizes, all pods together. */
@@ -297,7 +297,7 @@ export function unfinishedResizes(
   { marketManages }: { readonly marketManages: boolean },
 ): UnfinishedResizes | undefined {
   const found = [...pods]
-    .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
+    .filter((pod) => !marketManages || pod.containers.some((one) => lacksRightsizedValues(pod, one)))
     .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
     .map((status) => ({ ...status, rank: rankOf(status.reason) }))
     .filter(({ rank }) => rank > 0)
@@ -316,7 +316,7 @@ function rankOf(reason: EnforcementReason): number {
 }
 
 /** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
-function lacksOwn(pod: Pod, container: PodContainer): boolean {
+function lacksRightsizedValues(pod: Pod, container: PodContainer): boolean {
   const { sidecar, requests, limits, applied, allocated: { cpu, memory } = {} } = container;
   if (sidecar) return false;
   return !movesRequest(pod) && cpu !== undefined && cpu !== requests.cpu ||

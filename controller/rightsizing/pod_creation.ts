@@ -22,7 +22,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { PodTemplate, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { defined } from "../../shared/defined.ts";
-import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
+import { validValues } from "../../shared/rightsizing/guards/valid_values.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { lastApplied, recordsOf } from "../../shared/rightsizing/reports.ts";
 import {
@@ -145,7 +145,7 @@ export function createCreationValues(
       const inForce = record.inForce.map((one) => withoutBareLimits(one, containers));
       const written = writtenIn(containers, { inForce, template: workload.template.containers });
       const snapshot = { ...bounds, workload: { ...workload, template }, policy, memoryPeaks };
-      return countingValues(inForce, snapshot, { written }).values;
+      return validValues(inForce, snapshot, { written }).values;
     };
   };
 }

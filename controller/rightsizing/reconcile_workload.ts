@@ -6,7 +6,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/distribution.ts";
-import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
+import { validValues } from "../../shared/rightsizing/guards/valid_values.ts";
 import {
   decideRightsizing,
   isNothingNew,
@@ -14,7 +14,7 @@ import {
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
   type LastDenial,
-  ownContainers,
+  appContainers,
   type RightsizedWorkload,
   type RightsizingSnapshot,
 } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
@@ -146,7 +146,7 @@ function observe(
       workload: { kind, name, uid },
       pods: own.map(nameOf),
       otherPods: others.map(nameOf),
-      containers: ownContainers(workload).map((container) => container.name),
+      containers: appContainers(workload).map((container) => container.name),
       window: { fromMs: nowMs - policy.windowMs, toMs: nowMs },
     },
   };
@@ -162,7 +162,7 @@ function evaluate(
 ): Evaluation | MissingUsage {
   const { before, base, denial } = observed;
   const one = { ...observed.one, pods };
-  const learned = learnUsage(answer, { ...one, corrections: cluster.correctionsOf(one) });
+  const learned = recommendFromUsage(answer, { ...one, corrections: cluster.correctionsOf(one) });
   if ("message" in learned) return learned;
   const missing = silentSource(one, answer);
   if (missing !== undefined) return missing;
@@ -170,13 +170,13 @@ function evaluate(
   const present = cluster.snapshotOf(one, {
     ...known,
     inForce: new Map(),
-    ...(base.template && { remembered: base.template }),
+    ...(base.template && { recordedTemplate: base.template }),
     ...(denial && { denial }),
   });
   // Quotas and nodes count for each new pod: quotas include the workload's pods already, and nodes come
   // and go.
   const { largestNode: _comesAndGoes, ...lasting } = present;
-  const { values, messages } = countingValues(base.inForce, { ...lasting, quotas: [] });
+  const { values, messages } = validValues(base.inForce, { ...lasting, quotas: [] });
   const snapshot = { ...present, inForce: values };
   const { recommendations, workload: { template } } = snapshot;
   const changes = mayChange(snapshot);
@@ -195,7 +195,7 @@ function evaluate(
 }
 
 /** The recommendations by usage, and the reported figures of it. */
-export interface LearnedState
+export interface UsageFindings
   extends Pick<RightsizingSnapshot, "recommendations" | "samples" | "memoryPeaks"> {
   readonly usage: readonly UsageSummary[];
 }
@@ -204,19 +204,19 @@ export interface LearnedState
 const SILENCE_MS = 600_000;
 
 /** Recommends by the answer of a source. */
-export function learnUsage(
+export function recommendFromUsage(
   answer: UsageAnswer,
   { policy, workload, corrections }: Pick<RightsizingSnapshot, "policy" | "workload"> & {
     /** By container. */
     readonly corrections: ReadonlyMap<string, Corrections>;
   },
-): LearnedState | MissingUsage {
+): UsageFindings | MissingUsage {
   if ("problem" in answer) {
     const { problem, message } = answer;
     const isDown = problem === "unavailable" || problem === "unreachable";
     return { reason: isDown ? "ProviderUnavailable" : "MetricsMissing", message };
   }
-  const containers = ownContainers(workload).map(({ name }) => name);
+  const containers = appContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
   return {
     recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),

@@ -205,7 +205,7 @@ async function answered(create: () => UsageSource | UsageProblem) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({ create, clock, log: silentLog });
   const policy = { provider: "custom", customSource: "billing", intervalMs: 1 } as const;
-  const asked = sources.of(policy).usage(QUESTION, SIGNAL);
+  const asked = sources.sourceFor(policy).usage(QUESTION, SIGNAL);
   await clock.runUntil(300_000);
   const answer = await asked;
   return "problem" in answer ? answer.message : "";

@@ -15,7 +15,7 @@ import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { ClusterSnapshots, type ClusterSnapshotsParts } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
-import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
+import { CorrectionMemory, createCorrectionMap } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
@@ -65,7 +65,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     input: () => policyInput(caches.namespaces, settings()),
   });
   const sources = api.usage(owners, observer?.collected);
-  const kept = createKeptCorrections({ store: api.correctionStore, clock, log });
+  const kept = createCorrectionMap({ store: api.correctionStore, clock, log });
   const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
@@ -102,7 +102,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     vpaPublisher: api.vpaPublisher,
     events: api.events,
     // A kill that is seen for the first time counts as a new one.
-    first: {
+    startupState: {
       "ConfigMaps of kills and throttling": {
         whenSynced: (over) => loading.then(() => !over.aborted),
       },

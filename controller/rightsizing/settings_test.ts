@@ -216,7 +216,7 @@ test(
     asked.length = 0;
     const over = new AbortController();
     const { run, close } = api.usage({
-      ofReading: () => () => undefined,
+      createLookup: () => () => undefined,
       isWanted: () => true,
       workloadUIDs: () => (over.abort(), undefined),
     }, undefined);

@@ -8,7 +8,7 @@ import { defined } from "../defined.ts";
 import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 import { type ContainerResources, containerResources, type ResizePatch } from "../resize/patch.ts";
-import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
+import { appContainers, type RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { type PodSpecPath, resourceOwners } from "../api/managed_fields.ts";
 import type { FieldOwner, ResourceField, TemplateOwners } from "../api/workload.ts";
 
@@ -69,7 +69,7 @@ export function templatePatch(
   };
   const sidecars = template.containers.filter(({ sidecar }) => sidecar);
   const spec = defined({
-    containers: entriesIn("containers", ownContainers(workload), wanted),
+    containers: entriesIn("containers", appContainers(workload), wanted),
     initContainers: entriesIn(
       "initContainers",
       [...sidecars, ...template.initContainers],

@@ -204,7 +204,7 @@ export function simulatedRightsizing(
     correctionStore,
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),
-    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
+    usage: () => ({ sourceFor: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
   return { api: ports, settings: () => DEFAULT_SETTINGS };
 }

@@ -14,7 +14,7 @@ import {
   incidentsWithin,
   inWorld,
   live,
-  ownContainers,
+  appContainers,
   worldProperty,
   type WorldWorkload,
   writesOf,
@@ -73,7 +73,7 @@ worldProperty(
         const reason = dryRun ? "DryRun" : "RecommendOnly";
         assert.deepEqual([record?.status, record?.reason], ["Recommended", reason]);
         const reported = record?.recommendations.map(({ container }) => container);
-        assert.deepEqual(reported, ownContainers(workload));
+        assert.deepEqual(reported, appContainers(workload));
         const status = scene.statusOf("all").workloads?.find(({ name }) => name === workload.name);
         assert.deepEqual(status?.recommendations.map(({ container }) => container), reported);
       }

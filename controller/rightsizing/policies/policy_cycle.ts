@@ -123,7 +123,7 @@ export class PolicyCycles {
         lastRecord(workload) === undefined;
       return isDue ? "due" : "others";
     });
-    const source = sources.of(policy.spec);
+    const source = sources.sourceFor(policy.spec);
     const reconciled = (await Promise.all(
       due.map((workload) =>
         permits.run(async (): Promise<readonly ReconciledWorkload[]> => {

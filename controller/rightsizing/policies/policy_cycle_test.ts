@@ -54,7 +54,7 @@ function stage(
   });
   const cycles = new PolicyCycles({
     sources: {
-      of: () => ({
+      sourceFor: () => ({
         usage(question) {
           asked.push(question.workload.name);
           return answer(question);

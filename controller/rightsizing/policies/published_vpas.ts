@@ -10,7 +10,7 @@ import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
-import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
+import { reachesThreshold } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";
@@ -154,7 +154,7 @@ function isNear(
 ): boolean {
   return before.length === now.length && now.every(({ container, cpu, memory }, index) => {
     const was = before[index];
-    return was?.container === container && !isWorth(was.cpu, cpu, LEAST_CHANGE) &&
-      !isWorth(was.memory, memory, LEAST_CHANGE);
+    return was?.container === container && !reachesThreshold(was.cpu, cpu, LEAST_CHANGE) &&
+      !reachesThreshold(was.memory, memory, LEAST_CHANGE);
   });
 }

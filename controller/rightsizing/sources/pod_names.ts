@@ -44,18 +44,18 @@ export function regexText(text: string): string {
  * living sibling. `web-bcd-x4x4x` does not belong to the Deployment `web` where `web-bcd-y5y5y` belongs
  * to the DaemonSet `web-bcd`.
  */
-export function othersPods(
+export function foreignPodFilter(
   { pods, otherPods }: { readonly pods: readonly string[]; readonly otherPods: readonly string[] },
 ): (pod: string) => boolean {
   const own = new Set(pods);
   const others = new Set(otherPods);
-  const families = new Set(otherPods.map(familyOf));
-  for (const pod of pods) families.delete(familyOf(pod));
-  return (pod) => !own.has(pod) && (others.has(pod) || families.has(familyOf(pod)));
+  const families = new Set(otherPods.map(creatorName));
+  for (const pod of pods) families.delete(creatorName(pod));
+  return (pod) => !own.has(pod) && (others.has(pod) || families.has(creatorName(pod)));
 }
 
 /** The part before the last: the name of the object that made the pod. */
-function familyOf(pod: string): string {
+function creatorName(pod: string): string {
   return pod.slice(0, Math.max(0, pod.lastIndexOf("-")));
 }
 

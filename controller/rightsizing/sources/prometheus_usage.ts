@@ -15,7 +15,7 @@ import type { LoginFiles, RequestHeaders } from "../../../shared/config/server_k
 import type { UsageConnections, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
-import { othersPods, podsPattern, regexText } from "./pod_names.ts";
+import { foreignPodFilter, podsPattern, regexText } from "./pod_names.ts";
 
 /** The range of a rate, as long as the longest usual step of `moments.ts`. */
 const RATE_RANGE = "2m";
@@ -131,7 +131,7 @@ export function createPrometheusUsageSource(
       const texts = usageQueries(question, matchers());
       const points = Math.max(1, pods.length * containers.length * countMoments(moments));
       const parts = Math.ceil(points / POINTS_PER_ANSWER);
-      const isOthers = othersPods(question);
+      const isOthers = foreignPodFilter(question);
       const collect = async (resource: ResourceName): Promise<UsageProblem | undefined> => {
         const range = { ...moments, server: at, query: texts[resource] };
         const answer = await ask(range, { parts, signal });

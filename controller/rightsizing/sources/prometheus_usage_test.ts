@@ -15,7 +15,7 @@ import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usag
 import type { UsageQuestion } from "../ports.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";
-import { othersPods, podNamePattern } from "./pod_names.ts";
+import { foreignPodFilter, podNamePattern } from "./pod_names.ts";
 
 for (const mostBytes of [1_000_000, 4000]) {
   usageSourceContract(`createPrometheusUsageSource() in answers of ${mostBytes} bytes`, () => {
@@ -251,8 +251,8 @@ pure("podNamePattern() holds for all names that Kubernetes makes, however long, 
   );
 });
 
-pure("othersPods() knows others' pods, and those of the same maker that are gone", () => {
-  const isOthers = othersPods({
+pure("foreignPodFilter() knows others' pods, and those of the same maker that are gone", () => {
+  const isOthers = foreignPodFilter({
     pods: ["web-6d4cf56db6-x2b7z"],
     otherPods: ["web-bcd-x2b7z", "web-6d4cf56db6-bbbbb", "alone"],
   });

@@ -37,7 +37,7 @@ export interface UsageSourceParts {
 /** The sources. */
 export interface UsageSources {
   /** The source of a policy, with its cache; one that only reports a problem where there is none. */
-  of(policy: SourceOfPolicy): UsageSource;
+  sourceFor(policy: SourceOfPolicy): UsageSource;
 }
 
 /** For an answer, ms: a large one takes many requests, each of which has a timeout of its own. */
@@ -99,7 +99,7 @@ export function createUsageSources(
   }
 
   return {
-    of(policy) {
+    sourceFor(policy) {
       const cache = cacheOf(policy);
       return "problem" in cache
         ? { usage: () => Promise.resolve(cache) }

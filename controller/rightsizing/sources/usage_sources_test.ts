@@ -148,7 +148,7 @@ function sourcesStage(create: UsageSourceParts["create"]) {
   const collected = (...args: unknown[]) => void reported.push(args);
   const sources = createUsageSources({ create, clock, log: silentLog, collected });
   const said = async (policy: SourceOfPolicy): Promise<UsageAnswer> =>
-    await sources.of(policy).usage(question("web"), NEVER);
+    await sources.sourceFor(policy).usage(question("web"), NEVER);
   return { clock, said, reported };
 }
 
@@ -255,7 +255,7 @@ function connect(text: string) {
   const sources = connectUsageSources({
     ...{ settings: () => read.values, sampler, clock, log: silentLog, collected: undefined },
   });
-  const ask = (policy: SourceOfPolicy) => sources.of(policy).usage(sceneQuestion(END_MS), NEVER);
+  const ask = (policy: SourceOfPolicy) => sources.sourceFor(policy).usage(sceneQuestion(END_MS), NEVER);
   return { ask, close: sources.close };
 }
 

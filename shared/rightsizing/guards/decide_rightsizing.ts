@@ -18,7 +18,7 @@ import { resourcesOfAmounts } from "../workload_record.ts";
 import {
   type ApplyMethod,
   type Guard,
-  ownContainers,
+  appContainers,
   type RightsizingSnapshot,
 } from "./rightsizing_snapshot.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
@@ -114,7 +114,7 @@ export type RightsizingDecision =
         readonly outcome: "hold";
         readonly retryAfterMs?: number;
         /** True where all is there but a rest that is too small, and what was cut. */
-        readonly restOnly?: true;
+        readonly onlyBelowThreshold?: true;
       }
       & GuardReport
     )
@@ -168,7 +168,7 @@ export function isNothingNew(
   decision: RightsizingDecision,
 ): boolean {
   if (decision.outcome === "apply" || snapshot.inForce.size === 0) return false;
-  return decision.restOnly === true || NOTHING_NEW.includes(decision.reason);
+  return decision.onlyBelowThreshold === true || NOTHING_NEW.includes(decision.reason);
 }
 
 /**
@@ -236,7 +236,7 @@ function held(
     outcome: "hold",
     ...joinedReport(reports),
     clamps,
-    ...(yields === true ? { restOnly: true } : {}),
+    ...(yields === true ? { onlyBelowThreshold: true } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
@@ -248,7 +248,7 @@ function held(
 function recommended(
   { recommendations, workload, policy: { updateStrategy } }: RightsizingSnapshot,
 ): WantedResources {
-  const own = new Set(ownContainers(workload).map(({ name }) => name));
+  const own = new Set(appContainers(workload).map(({ name }) => name));
   return new Map(
     recommendations.filter(({ container }) => own.has(container)).map((one) => {
       const { requests, limits } = resourcesOfAmounts(one);

@@ -99,7 +99,7 @@ export function safeMemory(
   const most = least *
     (thresholdPercent === undefined ? 1 : (1 + stepOf(thresholdPercent) / 100) ** 2);
   const had = (side: PairSide): readonly number[] =>
-    present.map((one) => one[side] ?? NO_MESSAGE[side]);
+    present.map((one) => one[side] ?? UNSET[side]);
   const safe = (side: PairSide): number | undefined => {
     const value = asked[side];
     if (value === undefined || value >= least) return value;
@@ -118,7 +118,7 @@ export function safeMemory(
 }
 
 /** The effective value of a container without one. */
-const NO_MESSAGE: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
+const UNSET: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
 
 /** The least memory that is safe beside this peak, bytes: computed in whole numbers. */
 export function leastSafeMemory(peak: number): number {

@@ -14,7 +14,7 @@ import {
 } from "../../resize/inputs/resources.ts";
 import {
   type GuardVerdict,
-  ownContainers,
+  appContainers,
   type RightsizingSnapshot,
 } from "./rightsizing_snapshot.ts";
 import { inPlacePlan, methodFor, presentSubjects } from "./method.ts";
@@ -35,7 +35,7 @@ export function samplesLacking(
   if (mode === "Disabled") return undefined;
   // Without samples no percentile exists, whatever `minSamples` is.
   const need = Math.max(1, minSamples);
-  const lacking = ownContainers(workload)
+  const lacking = appContainers(workload)
     .map(({ name }) => ({ name, have: samples.get(name) ?? 0 }))
     .filter(({ have }) => have < need);
   if (wanted.size > 0 && lacking.length === 0) return undefined;
@@ -85,7 +85,7 @@ export function lastDenialHolds(
   const isAnother = recommendations.some((one) => {
     const denied = denial.recommendations.find(({ container }) => container === one.container);
     return (["cpu", "memory", "cpuLimit", "memoryLimit"] as const)
-      .some((value) => isWorth(denied?.[value], one[value], { percent }));
+      .some((value) => reachesThreshold(denied?.[value], one[value], { percent }));
   });
   if (isAnother) return undefined;
   const { message, retryAtMs } = denial;
@@ -162,8 +162,8 @@ export function belowThreshold(
     const compared = request === undefined && limit === undefined ? all : adopted;
     return compared.some(({ subject, next }) => {
       const [present = {}, after = {}] = [pairIn(subject, entry), pairIn(next, entry)];
-      return isWorth(present.request, after.request, { percent }) ||
-        isWorth(present.limit, after.limit, { percent });
+      return reachesThreshold(present.request, after.request, { percent }) ||
+        reachesThreshold(present.limit, after.limit, { percent });
     });
   };
   const verdict = withoutPairs(wanted, "BelowThreshold", {
@@ -180,7 +180,7 @@ export function belowThreshold(
 }
 
 /** |to − from| ≥ percent of `from`, and there is a difference at all. */
-export function isWorth(
+export function reachesThreshold(
   from: number | undefined,
   to: number | undefined,
   { percent }: { readonly percent: number },

@@ -79,7 +79,7 @@ export interface RightsizingSnapshot {
   /** Values of earlier applications, by container: what new pods get, in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
   /** The template's containers with their last changes by others; absent: not known. */
-  readonly remembered?: readonly ContainerTemplate[];
+  readonly recordedTemplate?: readonly ContainerTemplate[];
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
   /** Whether it takes a lower memory limit there: from 1.34 on. */
@@ -102,7 +102,7 @@ export function rightsizedWorkload(
 }
 
 /** The containers that rightsizing is about: sidecars and other init containers are left alone. */
-export function ownContainers(
+export function appContainers(
   { template }: Pick<RightsizedWorkload, "template">,
 ): PodTemplate["containers"] {
   return template.containers.filter(({ sidecar }) => !sidecar);

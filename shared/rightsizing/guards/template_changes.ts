@@ -141,8 +141,8 @@ export function withUnrecorded(
  * two rollouts each time. Values that fit in place alone pass.
  */
 export function takenBack(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
-  const { nowMs, lastAppliedMs, remembered = [] } = snapshot;
-  const changes = remembered.flatMap(({ cpuChanged, memoryChanged }) => [cpuChanged, memoryChanged])
+  const { nowMs, lastAppliedMs, recordedTemplate = [] } = snapshot;
+  const changes = recordedTemplate.flatMap(({ cpuChanged, memoryChanged }) => [cpuChanged, memoryChanged])
     .filter((one) => one !== undefined).filter((one) => isRecent(one, nowMs));
   const last = lastOf(changes);
 
@@ -165,13 +165,13 @@ export function recentlyEdited(
   snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
-  const { nowMs, remembered = [] } = snapshot;
-  if (remembered.length === 0) return undefined;
+  const { nowMs, recordedTemplate = [] } = snapshot;
+  if (recordedTemplate.length === 0) return undefined;
   const subjects = presentSubjects(snapshot, methodFor(snapshot, wanted));
   return withoutPairs(wanted, "RecentlyEdited", {
     against(entry) {
       const { container, resource, pair: asked } = entry;
-      const change = remembered.find((one) => one.container === container)?.[
+      const change = recordedTemplate.find((one) => one.container === container)?.[
         `${resource}Changed`
       ];
       if (change === undefined || !isRecent(change, nowMs)) return undefined;

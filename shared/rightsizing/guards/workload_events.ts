@@ -104,22 +104,22 @@ const EVENTS: Readonly<
  */
 export function decisionEvents(
   decision: RightsizingDecision,
-  { isThere = decision.outcome === "apply" }: {
+  { isInForce = decision.outcome === "apply" }: {
     /** Whether what is left of the recommendation is in force. @default whether it is applied */
-    readonly isThere?: boolean;
+    readonly isInForce?: boolean;
   } = {},
 ): readonly WorkloadEvent[] {
-  const published = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
+  const published = isInForce || decision.outcome === "apply" ? decision.clamps : [decision];
   return published.flatMap((cause): WorkloadEvent[] => {
     const event = EVENTS[cause.reason];
     if (event === null) return [];
-    if (event === undefined && isThere) return [];
+    if (event === undefined && isInForce) return [];
     const kind = event ?? { type: "Normal", reason: "WorkloadSkipped" };
     return [{ ...kind, message: eventMessage(cause) }];
   });
 }
 
-/** The event that values in force no longer count, see `countingValues()`. */
+/** The event that values in force no longer count, see `validValues()`. */
 export function endedEvents(changed: readonly string[]): readonly WorkloadEvent[] {
   if (changed.length === 0) return [];
   const message = `what new pods begin with has changed: ${changed.join("; ")}; kubectl coalloc ` +

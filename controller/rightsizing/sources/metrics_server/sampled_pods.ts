@@ -7,7 +7,7 @@ import type { ReplicaSet } from "../../../../shared/api/workload.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import { controls, workloadsOf } from "../../../../shared/resize/workloads_of.ts";
 import {
-  ownContainers,
+  appContainers,
   type RightsizedWorkload,
   rightsizedWorkload,
 } from "../../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
@@ -37,7 +37,7 @@ export type OwnerOfPod = (
 /** Owners of pods by the caches. */
 export interface PodOwners {
   /** For the pods of one reading: each workload is matched with policies once. */
-  ofReading(): OwnerOfPod;
+  createLookup(): OwnerOfPod;
   /** False where no policy needs usage of any pod. */
   isWanted(): boolean;
   /** UIDs of all workloads; undefined while they are not all known. */
@@ -61,13 +61,13 @@ export function createSampledPods(
     if (policy?.spec.provider !== "metrics-server") return undefined;
     return {
       uid: workload.metadata.uid,
-      containers: ownContainers(workload).map((one) => one.name),
+      containers: appContainers(workload).map((one) => one.name),
       windowMs: policy.spec.windowMs,
     };
   }
 
   return {
-    ofReading() {
+    createLookup() {
       const known = new Map<string, PodOwner | undefined>();
       return ({ namespace, name }) => {
         const pod = caches.pods.get(`${namespace}/${name}`);

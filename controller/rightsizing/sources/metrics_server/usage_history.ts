@@ -28,7 +28,7 @@ export interface WorkloadHistory {
 }
 
 /** Histories by UID of the workload: one that was deleted and created again is another. */
-export type KeptHistories = Pick<
+export type HistoryMap = Pick<
   PersistedMap<WorkloadHistory>,
   "get" | "set" | "delete" | "entries"
 >;
@@ -40,13 +40,13 @@ const MOST_TIMES_KEPT = 20_000;
 
 /** Counts readings, and answers questions. */
 export class UsageHistory {
-  readonly #kept: KeptHistories;
+  readonly #kept: HistoryMap;
   readonly #slots: number;
   /** Times of the last readings of pods, by namespace and pod. */
   readonly #lastMs = new Map<string, number>();
 
   /** `slots`: parts of a window, see `RingShape`. */
-  constructor(kept: KeptHistories, slots: number) {
+  constructor(kept: HistoryMap, slots: number) {
     this.#kept = kept;
     this.#slots = slots;
   }

@@ -187,9 +187,9 @@ pure("isWanted() is true where an enabled policy looks at metrics-server", () =>
   assert.equal(isWanted(autoPolicy(), { ...METRICS, mode: "Recommend" }), true);
 });
 
-pure("ofReading() finds a pod's workload once for a reading", () => {
+pure("createLookup() finds a pod's workload once for a reading", () => {
   const ownerOf = (name: string, ...policies: PolicySpec[]) =>
-    sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
+    sampledPods(...policies).owners.createLookup()({ namespace: "shop", name });
   assert.deepEqual(ownerOf("web-0", METRICS), {
     uid: "web",
     containers: ["app"],
@@ -201,7 +201,7 @@ pure("ofReading() finds a pod's workload once for a reading", () => {
   }
   const { owners, reads } = sampledPods(METRICS);
   for (const matched of [2, 4]) {
-    const ownerOf = owners.ofReading();
+    const ownerOf = owners.createLookup();
     for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
     assert.equal(reads(), matched);
   }

@@ -140,7 +140,7 @@ export class UsageSampler implements UsageSource {
     }
     this.#problem = undefined;
     this.#missed = 0;
-    const [nowMs, ownerOf] = [clock.wall(), owners.ofReading()];
+    const [nowMs, ownerOf] = [clock.wall(), owners.createLookup()];
     for (const reading of answer.pods) {
       const owner = ownerOf({ namespace: reading.namespace, name: reading.pod });
       if (owner !== undefined) this.#history.add(reading, { owner, nowMs });

@@ -51,7 +51,7 @@ function stage() {
   };
   const owner = { uid: WEB.uid, containers: ["app"], windowMs: HOUR_MS };
   const owners = {
-    ofReading: () => () => owner,
+    createLookup: () => () => owner,
     isWanted: () => world.wanted,
     workloadUIDs: () => new Set(world.exists ? [WEB.uid] : []),
   };
@@ -260,7 +260,7 @@ usageSourceContract("UsageSampler()", async () => {
       },
     },
     owners: {
-      ofReading: () => ({ namespace, name }) => {
+      createLookup: () => ({ namespace, name }) => {
         const uid = pods.find(({ pod, ...at }) => pod === name && at.namespace === namespace)?.uid;
         if (uid === undefined) return undefined;
         return { uid, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };

@@ -52,7 +52,7 @@ interface Counted {
  *
  * `written`: the containers as their author wrote them, without what the server adds.
  */
-export function countingValues(
+export function validValues(
   inForce: readonly ValuesInForce[],
   snapshot: NewPodInput & Pick<RightsizingSnapshot, "memoryPeaks">,
   { written = snapshot.workload.template.containers }: {
@@ -160,7 +160,7 @@ function aboveMemoryPeak(
  */
 function fitNewPod(values: WantedResources, snapshot: NewPodInput): Counted {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
-    input: loneSnapshot(snapshot),
+    input: newPodSnapshot(snapshot),
     wanted: values,
     passes: MOST_PASSES,
   });
@@ -172,7 +172,7 @@ function fitNewPod(values: WantedResources, snapshot: NewPodInput): Counted {
 }
 
 /** A workload of this one pod, which is not there yet. */
-function loneSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
+function newPodSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
   const { policy, workload, quotas } = snapshot;
   const alone: RightsizingSnapshot = {
     ...snapshot,
