@@ -37,8 +37,8 @@ export interface TemplatePatch {
 
 /**
  * The patch for all containers at once: a patch a container under one manager would make each drop the
- * others' fields. Without server-side apply a strategic merge patch of the values that change, which owns
- * nothing for good.
+ * others' fields. Without server-side apply, a strategic merge patch of the values that change, which does not
+ * own fields by applying.
  *
  * `owned`: what the manager owns of the template by earlier applications. An apply that does not name a
  * field again gives it up, and if no other manager owns it the server removes it. So what is owned and not
@@ -59,10 +59,10 @@ export function templatePatch(
     changes: WantedResources,
   ) => {
     const entries = containers.flatMap((container): ContainerResources[] => {
-      const kept = serverSideApply
+      const present = serverSideApply
         ? presentValues(container, owned[list].get(container.name))
         : NO_RESOURCES;
-      const values = withResources(kept, changes.get(container.name) ?? NO_RESOURCES);
+      const values = withResources(present, changes.get(container.name) ?? NO_RESOURCES);
       return hasAmounts(values) ? [containerResources({ name: container.name, ...values })] : [];
     });
     return entries.length === 0 ? undefined : entries;
@@ -93,9 +93,9 @@ function presentValues(
   container: Resources,
   fields: ReadonlySet<ResourceField> = new Set(),
 ): Resources {
-  const of = (side: keyof Resources) =>
+  const presentAmounts = (side: keyof Resources) =>
     byResource((name) => fields.has(`${side}.${name}`) ? container[side][name] : undefined);
-  return { requests: of("requests"), limits: of("limits") };
+  return { requests: presentAmounts("requests"), limits: presentAmounts("limits") };
 }
 
 /** Fields by container, of either list of the template. */
@@ -122,9 +122,9 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 }
 
 /**
- * The managers that own requests and limits of the template's containers, by applying or updating: of each
- * the one that wrote last, since the server takes a value from all others when one changes it.
- * Undefined where none is known.
+ * The managers that own requests and limits of the template's containers, by applying or updating. Of several
+ * owners of a field the last writer counts: a change takes the field from all other managers. Undefined where
+ * none is known.
  */
 export function templateOwners(managedFields: unknown): TemplateOwners | undefined {
   const owners = new Map<string, Partial<Record<ResourceField, FieldOwner>>>();
@@ -137,13 +137,13 @@ export function templateOwners(managedFields: unknown): TemplateOwners | undefin
   return owners.size === 0 ? undefined : Object.fromEntries(owners);
 }
 
-/** All managers of the fields of the template's containers that `takes` accepts: names, sorted. */
+/** Names of the managers of all fields of the template's containers that `selects` accepts, sorted. */
 export function ownersOf(
   managedFields: unknown,
-  takes: (container: string, field: ResourceField) => boolean,
+  selects: (container: string, field: ResourceField) => boolean,
 ): readonly string[] {
   const found = [...resourceOwners(managedFields, TEMPLATE)].filter((
     { manager, list, container, field },
-  ) => list === "containers" && manager !== "" && takes(container, field));
+  ) => list === "containers" && manager !== "" && selects(container, field));
   return [...new Set(found.map(({ manager }) => manager))].sort();
 }

@@ -176,21 +176,28 @@ pure("decideRightsizing() holds by what cut the most where only a rest is left",
   ]);
 });
 
-pure("reachesThreshold() asks for the percentage of what is there, and for a difference at all", () => {
-  const rows = [
-    [100, 110, 10, true],
-    [100, 109, 10, false],
-    [100, 90, 10, true],
-    [100, 91, 10, false],
-    [100, 100, 0, false],
-    [100, 101, 0, true],
-    [undefined, 1, 10, true],
-    [100, undefined, 0, false],
-  ] as const;
-  for (const [from, to, percent, expected] of rows) {
-    assert.equal(reachesThreshold(from, to, { percent }), expected, `${from} to ${to} by ${percent} %`);
-  }
-});
+pure(
+  "reachesThreshold() asks for the percentage of what is there, and for a difference at all",
+  () => {
+    const rows = [
+      [100, 110, 10, true],
+      [100, 109, 10, false],
+      [100, 90, 10, true],
+      [100, 91, 10, false],
+      [100, 100, 0, false],
+      [100, 101, 0, true],
+      [undefined, 1, 10, true],
+      [100, undefined, 0, false],
+    ] as const;
+    for (const [from, to, percent, expected] of rows) {
+      assert.equal(
+        reachesThreshold(from, to, { percent }),
+        expected,
+        `${from} to ${to} by ${percent} %`,
+      );
+    }
+  },
+);
 
 interface Choice {
   readonly peak: number;
