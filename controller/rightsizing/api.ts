@@ -1,5 +1,5 @@
 /**
- * All that rightsizing asks of the API server, and its caches.
+ * The ports of rightsizing on an API server, and its informers.
  *
  * @module
  */
@@ -63,7 +63,7 @@ const INFORMERS: InformerKinds<RightsizingCopies> = {
   replicaSets: { name: "ReplicaSet" },
 };
 
-/** Copies that are empty until each is run. */
+/** Informers that are empty until each is run. */
 export function createRightsizingCopies(
   sources: SourcesOf<RightsizingCopies>,
   options: CacheOptions,
@@ -71,14 +71,14 @@ export function createRightsizingCopies(
   return createInformers(INFORMERS, sources, options);
 }
 
-/** Sources of usage with connections, one of which samples by itself while it runs. */
+/** Sources of usage with their connections; metrics-server is sampled while this runs. */
 export interface RunningSources extends UsageSources {
   run(signal: AbortSignal): Promise<void>;
   /** Closes idle connections. */
   close(): void;
 }
 
-/** All that rightsizing asks of the outside, beside what the market has copies of. */
+/** The ports of rightsizing, beside the caches that it shares with the market. */
 export interface RightsizingAPI {
   readonly sources: SourcesOf<RightsizingCopies>;
   readonly statuses: PolicyStatusWriter;
@@ -86,15 +86,15 @@ export interface RightsizingAPI {
   readonly vpaPublisher: VPAPublisher;
   readonly workloads: WorkloadWriter;
   readonly events: RightsizingEvents;
-  /** For kills and throttling that were seen. */
+  /** Stores observed OOM kills and throttling. */
   readonly correctionStore: CheckpointStore;
-  /** Under rightsizing's name. */
+  /** With rightsizing's field manager. */
   readonly resizer: PodResizer;
   /** The sources that policies name; `collected` is called with how long they take. */
-  usage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
+  connectUsage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
 }
 
-/** Labels of the ConfigMaps with kills and throttling that were seen, and with sampled usage. */
+/** Labels of the ConfigMaps with OOM kills and throttling, and with sampled usage. */
 const CORRECTIONS_LABEL = "optipod.io/corrections";
 const USAGE_LABEL = "optipod.io/usage-history";
 
@@ -129,7 +129,7 @@ export function connectRightsizingAPI(
     correctionStore: checkpoints(CORRECTIONS_LABEL),
     events,
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
-    usage(owners, collected) {
+    connectUsage(owners, collected) {
       const sampler = new UsageSampler({
         ...{ owners, clock, log, slots },
         metrics: createPodMetrics(connection),

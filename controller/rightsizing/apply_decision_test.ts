@@ -63,7 +63,10 @@ async function applied(
       marketLimit === undefined ? pod : { ...pod, containers },
     ]),
   );
-  const { inForce, failure, failedPods: behind } = await applyDecision(snapshot, decision, { pods, appliers });
+  const { inForce, failure, failedPods: behind } = await applyDecision(snapshot, decision, {
+    pods,
+    appliers,
+  });
   const { asked, audit } = appliers;
   return { asked, audited: audit.changes, cpu: inForce?.get("app")?.requests.cpu, failure, behind };
 }
@@ -122,7 +125,7 @@ pure(
       }],
     ];
     for (const [decision, choice, expected] of rows) {
-      const { asked, cpu, failure, failedPods: behind } = await applied(decision, choice);
+      const { asked, cpu, failure, behind } = await applied(decision, choice);
       const { next = "", permission = "" } = failure ?? {};
       assert.deepEqual(
         { asked, cpu, failure: `${next} ${permission}`.trim(), behind },
@@ -201,29 +204,32 @@ const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
   usage: new Map(usages.map((usage) => [usage.container, usage])),
 });
 
-pure("recommendFromUsage() recommends for each container but sidecars, with samples and peaks", () => {
-  const { found, missing } = evaluated(answerOf(
-    usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
-    usageOf("proxy", many(10), many(MI)),
-  ));
-  assert.ok("recommendations" in found);
-  const { recommendations, memoryPeaks, samples } = found;
-  assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
-  assert.equal(memoryPeaks.get("app"), 90 * MI);
-  assert.deepEqual([...samples], [["app", 20]]);
-  assert.equal(missing, undefined);
-  // The resource that has fewer counts.
-  const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
-  assert.ok("samples" in fewer);
-  assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
-  // Within the policy's bounds.
-  const bounds = { cpu: { min: 10, max: 170 }, memory: { min: 200 * MI, max: 400 * MI } };
-  const answer = answerOf(usageOf("app", many(150), many(80 * MI)));
-  const bounded = evaluated(answer, undefined, autoPolicy({}, { bounds })).found;
-  assert.ok("recommendations" in bounded);
-  const values = bounded.recommendations.map(({ cpu, memory }) => [cpu, memory]);
-  assert.deepEqual(values, [[170, 200 * MI]]);
-});
+pure(
+  "recommendFromUsage() recommends for each container but sidecars, with samples and peaks",
+  () => {
+    const { found, missing } = evaluated(answerOf(
+      usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
+      usageOf("proxy", many(10), many(MI)),
+    ));
+    assert.ok("recommendations" in found);
+    const { recommendations, memoryPeaks, samples } = found;
+    assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
+    assert.equal(memoryPeaks.get("app"), 90 * MI);
+    assert.deepEqual([...samples], [["app", 20]]);
+    assert.equal(missing, undefined);
+    // The resource that has fewer counts.
+    const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
+    assert.ok("samples" in fewer);
+    assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
+    // Within the policy's bounds.
+    const bounds = { cpu: { min: 10, max: 170 }, memory: { min: 200 * MI, max: 400 * MI } };
+    const answer = answerOf(usageOf("app", many(150), many(80 * MI)));
+    const bounded = evaluated(answer, undefined, autoPolicy({}, { bounds })).found;
+    assert.ok("recommendations" in bounded);
+    const values = bounded.recommendations.map(({ cpu, memory }) => [cpu, memory]);
+    assert.deepEqual(values, [[170, 200 * MI]]);
+  },
+);
 
 pure("recommendFromUsage() has a reason where a source does not answer", () => {
   const rows = [["unreachable", "ProviderUnavailable"], ["unavailable", "ProviderUnavailable"], [

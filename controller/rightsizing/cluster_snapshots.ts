@@ -74,13 +74,13 @@ export type ReconciledWorkload = Pick<
   "workload" | "policy" | "nowMs" | "lastAppliedMs" | "pods"
 >;
 
-/** Facts that come from usage and records. */
+/** The part of a snapshot that comes from usage and records. */
 export type KnownState = Pick<
   RightsizingSnapshot,
   "recommendations" | "samples" | "memoryPeaks" | "inForce" | "recordedTemplate" | "denial"
 >;
 
-/** Sources of facts beside the caches. */
+/** Dependencies of snapshots. */
 export interface ClusterSnapshotsParts {
   readonly caches: SnapshotCaches;
   readonly corrections: CorrectionMemory;
@@ -92,7 +92,7 @@ export interface ClusterSnapshotsParts {
   ) => RightsizingSnapshot["missingPermissions"];
 }
 
-/** State of workloads and pods, as new as the caches. */
+/** The state of workloads and pods in the caches. */
 export class ClusterSnapshots {
   readonly #parts: ClusterSnapshotsParts;
 
@@ -128,18 +128,18 @@ export class ClusterSnapshots {
     });
   }
 
-  /** The input of the guards: pods have the user's limits where the market has set others. */
-  snapshotOf(one: ReconciledWorkload, known: KnownState): RightsizingSnapshot {
+  /** The input of the guards. */
+  snapshotOf(target: ReconciledWorkload, known: KnownState): RightsizingSnapshot {
     const { caches, dryRun, served, missingPermissions } = this.#parts;
-    const { workload, pods } = one;
+    const { workload, pods } = target;
     const nodes = pods.flatMap(({ nodeName }) => caches.nodes.get(nodeName) ?? []);
     const originals = pods.map((pod) =>
       originalValues(this.#allocationOf(pod)?.status?.originalLimits)
     );
     return {
       ...known,
-      ...one,
-      ...workloadBounds(caches, one),
+      ...target,
+      ...workloadBounds(caches, target),
       ...served(),
       dryRun: dryRun(),
       // Where the market has set a limit, the user's original limit counts.

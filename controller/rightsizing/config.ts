@@ -21,7 +21,7 @@ export type RightsizingSettings = Pick<
   | "samplerSize"
 >;
 
-/** True where recommendations are made for all, and nothing is applied. */
+/** True where all workloads get recommendations, and nothing is applied. */
 export function isDryRun({ dryRun, rightsizingDryRun }: RightsizingSettings): boolean {
   return dryRun || rightsizingDryRun;
 }

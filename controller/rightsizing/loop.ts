@@ -1,8 +1,8 @@
 /**
  * The loop of rightsizing: a cycle of each policy once in its interval, and soon for new workloads.
  *
- * `PolicySchedule` says which policy is due. `reconcilePolicy()` runs its cycle, emits events, writes records
- * and reports.
+ * `PolicySchedule` queues the policies that are due. `reconcilePolicy()` runs a cycle, emits events, writes
+ * records and reports.
  *
  * @module
  */
@@ -41,9 +41,9 @@ import type {
 } from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 
-/** A cache, or several as one. */
+/** A cache, or other state that is loaded at the start. */
 export interface Synced {
-  /** True once it is complete; false where `signal` was aborted before. */
+  /** Resolves with true once it is complete; with false if `signal` is aborted before. */
   whenSynced(signal: AbortSignal): Promise<boolean>;
 }
 
@@ -52,7 +52,7 @@ export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "appliers" | "lacksPermission"> {
   readonly caches: Caches & RightsizingCopies;
   readonly cluster: ClusterSnapshots;
-  /** Further state that the first cycle waits for, by a name for people. @default none */
+  /** Other state that the first cycle waits for, by a name for messages. @default none */
   readonly startupState?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
@@ -69,7 +69,7 @@ export interface RightsizingLoopParts
 const POLICIES_AT_ONCE = 4;
 /** Between two garbage collections, ms. */
 const GARBAGE_MS = 60_000;
-/** Between two reports of missing caches, ms: a busy API server has listed its objects by then. */
+/** Between two reports of missing caches, ms: time enough for a busy API server to list its objects. */
 const REPORT_MISSING_MS = 30_000;
 
 interface Loop extends RightsizingLoopParts {
@@ -239,24 +239,26 @@ function* allWorkloads(caches: Caches): Iterable<Workload> {
   for (const cache of workloadCaches(caches)) yield* cache.all();
 }
 
-/** The caches that the first cycle waits for, by a name for people. */
-function cachesOf({ caches, startupState }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
-  // Without what bounds its values a workload would be changed against that.
+/** The caches that the first cycle waits for, by a name for messages. */
+function cachesOf(
+  { caches, startupState }: RightsizingLoopParts,
+): Readonly<Record<string, Synced>> {
+  // A workload without its bounds in the caches would be changed in spite of them.
   const { policies: _policies, leases: _leases, ...read } = caches;
   return { ...read, ...startupState };
 }
 
-/** Caches that are waited for, and where a long wait is reported. */
+/** The caches to wait for, and the ports that report a long wait. */
 export interface DiscoveryParts
   extends Pick<RightsizingLoopParts, "statuses" | "events" | "settings" | "clock" | "log"> {
   readonly policies: Pick<RightsizingCopies["policies"], "all" | "whenSynced">;
-  /** By a name for people. */
+  /** By a name for messages. */
   readonly copies: Readonly<Record<string, Synced>>;
 }
 
 /**
- * True once all caches are complete; false where `signal` was aborted before. After half a minute the missing
- * ones are reported on each enabled policy, once for each of its generations.
+ * Resolves with true once all caches are complete; with false if `signal` is aborted before. After half a minute,
+ * missing caches are reported on each enabled policy, once for each of its generations.
  */
 export async function awaitDiscovery(
   parts: DiscoveryParts,

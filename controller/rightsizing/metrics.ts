@@ -1,5 +1,5 @@
 /**
- * The metrics of rightsizing: from which results of a cycle each comes.
+ * The metrics of rightsizing, from the results of cycles.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export interface EndedCycle {
 
 /** Observes rightsizing; calls are synchronous and must be quick. */
 export interface RightsizingObserver {
-  /** A cycle has ended; one that failed has no outcome, or one that could not be reported. */
+  /** A cycle has ended; after a failure, `error` is set. */
   cycleEnded?(policy: PolicyName, cycle: EndedCycle): void;
   collected?: CollectionObserver;
   templatePatched?: TemplateObserver;
@@ -44,7 +44,7 @@ export interface RightsizingObserver {
   policyGone?(policy: PolicyName): void;
 }
 
-/** Series of a policy, with the labels beside its own; undefined: a gauge stays as it is. */
+/** Series of a policy, with labels beside those of the policy; undefined: a gauge stays as it is. */
 type PolicySeries = readonly Series[] | undefined;
 
 /** The series of each metric of policies at the end of a cycle. */
@@ -109,7 +109,7 @@ function knownReason(reason: string): string {
   return listedReason(REASONS, reason);
 }
 
-/** Puts the metrics into the registry; they change by what the observer is called with. */
+/** Registers the metrics; calls of the observer set them. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
   const registered = registerMetrics(registry, POLICY_METRICS);
   const ofPolicies = Object.entries(SERIES).map(([key, seriesOf]) => ({

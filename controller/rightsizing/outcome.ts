@@ -1,6 +1,6 @@
 /**
- * Reports the reconcile of one workload: its record and the new events, also without a decision; finds out
- * whether samples are only briefly short, and which resizes kubelets have not done.
+ * The outcome of a workload's reconcile, its record and new events: after a decision, without usage and after an
+ * error.
  *
  * @module
  */
@@ -38,11 +38,11 @@ import {
 } from "../../shared/rightsizing/workload_record.ts";
 import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
 
-/** A decision with the facts behind it, and what is reported whatever comes of it. */
+/** A decision with its input, and the parts of the outcome that do not depend on it. */
 export interface Evaluation extends PreviousRecord {
   readonly snapshot: RightsizingSnapshot;
   readonly decision: RightsizingDecision;
-  /** The record with the recommendation, and without the decision. */
+  /** The record with the recommendation, before the decision's result. */
   readonly recommended: WorkloadRecord;
   /** Events about values that ended or were found unrecorded. */
   readonly events: readonly WorkloadEvent[];
@@ -54,13 +54,13 @@ export type MissingUsage = Cause<"MetricsMissing" | "ProviderUnavailable">;
 /** The outcome. */
 export interface ReconcileOutcome {
   readonly record: WorkloadRecord;
-  /** Those that are new. */
+  /** Without those of the last reconcile. */
   readonly events: readonly WorkloadEvent[];
   /** Whether there is a new recommendation; otherwise the record keeps an older one. */
   readonly recommends: boolean;
   /** The failure of a write. */
   readonly failure?: ApplyFailure;
-  /** The way in which a new recommendation was applied. */
+  /** The method by which a new recommendation was applied. */
   readonly applied?: ApplyDecision["method"];
 }
 
@@ -93,7 +93,7 @@ function errorOutcome(
   return { record, events, recommends: false };
 }
 
-/** The record with what stays as it was. */
+/** The last record without its outcome. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
   const { reason: _reason, message: _message, ...kept } = before ?? {};
@@ -121,8 +121,8 @@ export function withoutUsage(
 }
 
 /**
- * The events that say something new. A reason that has an event of its own is emitted once, whether it cuts
- * a change or blocks the rest of it; `WorkloadSkipped` is emitted for a blocked change only.
+ * Leaves out events of the last reconcile. An event with a reason of its own is emitted once, whether the reason
+ * clamps a change or holds it; `WorkloadSkipped` again when a clamp becomes a hold.
  */
 function newEvents(
   events: readonly WorkloadEvent[],
@@ -155,7 +155,7 @@ export function reportApplied(
     ...(isNew && method === "Recreate" &&
       { template: templateWith(wanted, recommended.template ?? []) }),
   };
-  // Cuts are reported once the change has been made.
+  // Clamps are reported once the change has been made.
   const outcome = failure === undefined
     ? decisionEvents(decision, { isInForce: true })
     : failureEvents(failure);
@@ -182,15 +182,15 @@ export function reportHeld(
   const { snapshot, decision, before, recommended, events } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
     lacksSamplesBriefly(snapshot, { before, now: recommended });
-  const [status, outcome]: readonly [RecordedStatus, readonly WorkloadEvent[]] =
-    unfinished !== undefined
-      ? [{ status: "Error", ...unfinished }, [warning("UpdateFailed", unfinished)]]
-      : isBrief && before !== undefined
-      ? [recordedStatus(before), []]
-      : [
-        decidedStatus(found, { failedPods: [] }),
-        decisionEvents(decision, { isInForce: isInForce(found) }),
-      ];
+  let status = decidedStatus(found, { failedPods: [] });
+  let outcome = decisionEvents(decision, { isInForce: isInForce(found) });
+  if (unfinished !== undefined) {
+    status = { status: "Error", ...unfinished };
+    outcome = [warning("UpdateFailed", unfinished)];
+  } else if (isBrief && before !== undefined) {
+    status = recordedStatus(before);
+    outcome = [];
+  }
   const record = { ...recommended, ...status };
   return {
     record,
@@ -204,9 +204,10 @@ export function mayChange({ policy, dryRun }: RightsizingSnapshot): boolean {
   return policy.mode === "Auto" && !dryRun;
 }
 
-/** True where the values in force are near enough to the possible ones: such a workload is not skipped. */
+/** True where the values in force differ from the possible ones by less than the threshold: `Applied`, not `Skipped`. */
 function isInForce({ decision, snapshot }: Evaluation): boolean {
-  return decision.outcome === "hold" && decision.onlyBelowThreshold === true && snapshot.inForce.size > 0;
+  return decision.outcome === "hold" && decision.onlyBelowThreshold === true &&
+    snapshot.inForce.size > 0;
 }
 
 function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
@@ -254,14 +255,13 @@ export function unrecordedEvents(unrecorded: WantedResources): readonly Workload
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 
-/** The least time for which samples that were enough earlier count, ms. */
+/** The least time after a recommendation in which fewer samples do not count as a lack of them, ms. */
 const LEAST_PATIENCE_MS = 3_600_000;
 
 /**
- * Whether a workload that lacks samples now had enough of them within the last hour, or within the
- * window where that is longer, and still has half of what is needed. Where a window holds hardly more
- * than `minSamples`, it holds one less in every second cycle. Nothing is recommended in such a cycle, and
- * what was reported before stays, unless that was the want of metrics.
+ * True where a workload lacks samples now, had enough of them within the last hour, or within the window if that
+ * is longer, and still has half of them. Where a window has hardly more than `minSamples`, it lacks one in every
+ * second cycle: such a cycle recommends nothing, and leaves the status as it was.
  */
 export function lacksSamplesBriefly(
   { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingSnapshot,
@@ -280,24 +280,26 @@ export function lacksSamplesBriefly(
   return appContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
 }
 
-/** The kubelets' conditions on unfinished resizes, all pods together. */
+/** The kubelets' conditions on unfinished resizes of all pods. */
 export interface UnfinishedResizes {
-  /** The worst: what will never be done comes before what has failed, and that before what waits. */
+  /** The worst: infeasible before failed before deferred. */
   readonly reason: EnforcementReason;
   /** How many pods, and the message of the first one's kubelet. */
   readonly message: string;
 }
 
 /**
- * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
- * resized all the time: there a condition counts only where a field of rightsizing is not in force.
+ * Undefined where all resizes are done or in progress. The market resizes its pods all the time: their conditions
+ * count only where the kubelet has not applied a value of rightsizing yet.
  */
 export function unfinishedResizes(
   pods: Iterable<Pod>,
   { marketManages }: { readonly marketManages: boolean },
 ): UnfinishedResizes | undefined {
   const found = [...pods]
-    .filter((pod) => !marketManages || pod.containers.some((one) => lacksRightsizedValues(pod, one)))
+    .filter((pod) =>
+      !marketManages || pod.containers.some((one) => lacksRightsizedValues(pod, one))
+    )
     .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
     .map((status) => ({ ...status, rank: rankOf(status.reason) }))
     .filter(({ rank }) => rank > 0)
@@ -315,7 +317,7 @@ function rankOf(reason: EnforcementReason): number {
   return reason === "ResizeError" ? 2 : reason === "ResizeDeferred" ? 1 : 0;
 }
 
-/** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
+/** True where the kubelet has other requests, or another memory limit, than the spec. */
 function lacksRightsizedValues(pod: Pod, container: PodContainer): boolean {
   const { sidecar, requests, limits, applied, allocated: { cpu, memory } = {} } = container;
   if (sidecar) return false;

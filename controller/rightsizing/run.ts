@@ -38,7 +38,7 @@ export interface RightsizingParts extends Pick<ClusterSnapshotsParts, "served"> 
   readonly resizeObserver?: ResizeObserver;
 }
 
-/** Between two starts at most, ms. */
+/** The longest wait between two starts, ms. */
 const LONGEST_WAIT_MS = 300_000;
 
 /** Runs until `signal` is aborted, and starts again after a failure: the market must not end with rightsizing. */
@@ -64,22 +64,21 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     ...copies,
     input: () => policyInput(caches.namespaces, settings()),
   });
-  const sources = api.usage(owners, observer?.collected);
-  const kept = createCorrectionMap({ store: api.correctionStore, clock, log });
+  const sources = api.connectUsage(owners, observer?.collected);
+  const corrections = createCorrectionMap({ store: api.correctionStore, clock, log });
   const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  // Where the account may not read it, the memory begins empty.
-  const loading = kept.load(term, { emptyIfForbidden: true });
+  const loading = corrections.load(term, { emptyIfForbidden: true });
   const loop = runRightsizingLoop({
     ...{ sources, settings, clock, random, log, observer },
     caches: { ...caches, ...copies },
     cluster: new ClusterSnapshots({
       caches: { ...caches, ...copies },
-      corrections: new CorrectionMemory(kept),
+      corrections: new CorrectionMemory(corrections),
       dryRun: () => isDryRun(settings()),
       served: parts.served,
       missingPermissions: permissions.missing,
@@ -101,7 +100,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     reports: api.reportStore,
     vpaPublisher: api.vpaPublisher,
     events: api.events,
-    // A kill that is seen for the first time counts as a new one.
+    // Before this is loaded, known kills would count as new ones.
     startupState: {
       "ConfigMaps of kills and throttling": {
         whenSynced: (over) => loading.then(() => !over.aborted),
@@ -111,7 +110,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   supervisor.supervise("sampler of usage", sources.run(term));
   supervisor.supervise(
     "memory of kills and throttling",
-    loading.then(() => kept.saveRegularly(term)),
+    loading.then(() => corrections.saveRegularly(term)),
   );
   supervisor.supervise("rightsizing", loop);
   try {
@@ -120,6 +119,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     signal.removeEventListener("abort", end);
     sources.close();
     // After the last reconcile.
-    await kept.saveAtEnd();
+    await corrections.saveAtEnd();
   }
 }

@@ -215,7 +215,7 @@ test(
     }]);
     asked.length = 0;
     const over = new AbortController();
-    const { run, close } = api.usage({
+    const { run, close } = api.connectUsage({
       createLookup: () => () => undefined,
       isWanted: () => true,
       workloadUIDs: () => (over.abort(), undefined),

@@ -204,7 +204,11 @@ export function simulatedRightsizing(
     correctionStore,
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),
-    usage: () => ({ sourceFor: () => source, run: () => Promise.resolve(), close: () => {} }),
+    connectUsage: () => ({
+      sourceFor: () => source,
+      run: () => Promise.resolve(),
+      close: () => {},
+    }),
   };
   return { api: ports, settings: () => DEFAULT_SETTINGS };
 }

@@ -45,7 +45,7 @@ export class PublishedVPAs {
   readonly #parts: PublishedVPAParts;
   /** By namespace and name of the VPA. */
   readonly #written = new Map<string, Written>();
-  /** Failures that were reported, by workload, until one succeeds: UID of the policy, and the problem. */
+  /** Reported failures by workload, until it is published: UID of the policy, and the problem. */
   readonly #reported = new Map<string, { readonly policy: string; readonly problem: string }>();
 
   constructor(parts: PublishedVPAParts) {
@@ -97,7 +97,7 @@ export class PublishedVPAs {
     }
   }
 
-  /** Writes one VPA; returns why it can't be published, or undefined. */
+  /** Writes one VPA; returns the problem if it can't be published. */
   async #write(
     { workload, outcome: { record: { recommendations: values } } }: ReconciledWorkload,
   ): Promise<string | undefined> {
@@ -111,14 +111,14 @@ export class PublishedVPAs {
     const before = this.#written.get(key);
     let uid = found?.metadata.uid;
     if (uid !== undefined && before?.uid === uid && isNear(before.values, values)) return undefined;
-    const of = workloadKey(workload);
+    const owner = workloadKey(workload);
     try {
       if (uid === undefined) {
         uid = await publisher.create(vpa);
-        this.#written.set(key, { workload: of, uid, values: [] });
+        this.#written.set(key, { workload: owner, uid, values: [] });
       }
       await publisher.recommend(vpa, uid);
-      this.#written.set(key, { workload: of, uid, values });
+      this.#written.set(key, { workload: owner, uid, values });
       return undefined;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -129,7 +129,7 @@ export class PublishedVPAs {
     }
   }
 
-  /** Reports a problem, unless it was reported on the policy for any workload. */
+  /** Reports a problem, unless the same one was reported on the policy for another workload. */
   #report(
     policy: StoredPolicy,
     { workload, problem }: { readonly workload: string; readonly problem: string },

@@ -1,5 +1,5 @@
 /**
- * Collects the samples of many series, and makes distributions of them.
+ * Collects the samples of many series as distributions.
  *
  * @module
  */
@@ -24,7 +24,7 @@ interface Samples {
   newestMs: number;
 }
 
-/** The samples of one question. */
+/** The samples of one query. */
 export class CollectedSamples {
   readonly #window: UsageWindow;
   readonly #containers: ReadonlyMap<string, Readonly<Record<ResourceName, Samples>>>;
@@ -36,8 +36,8 @@ export class CollectedSamples {
   }
 
   /**
-   * Takes the samples of the window that are numbers from 0 on, times `factor`. Other containers than those
-   * of the question are left out.
+   * Adds the samples times `factor`. Leaves out samples outside of the window, negative and infinite ones and NaN,
+   * and containers that the query does not name.
    */
   add(
     { timesMs, values }: TimedValues,
@@ -61,7 +61,7 @@ export class CollectedSamples {
     }
   }
 
-  /** The distributions of each container of the question. */
+  /** The distributions of each container of the query. */
   usage(): ReadonlyMap<string, ContainerUsage> {
     return new Map(Array.from(this.#containers, ([container, { cpu, memory }]) => [
       container,

@@ -13,7 +13,7 @@ import { connectPrometheusUsage, type PrometheusSettings } from "./prometheus_us
 
 const PROVIDER_SHAPE = { ...SAMPLER_SETTINGS, ...CUSTOM_SETTINGS };
 
-/** The settings that only sources read; they follow in this order among those of rightsizing. */
+/** The settings that only sources read, in the order of the generated docs. */
 export const PROVIDER_SETTINGS: z.ZodObject<typeof PROVIDER_SHAPE> = z.object(PROVIDER_SHAPE);
 
 /** All settings that sources read. Those of Prometheus are the market's, too. */

@@ -255,7 +255,8 @@ function connect(text: string) {
   const sources = connectUsageSources({
     ...{ settings: () => read.values, sampler, clock, log: silentLog, collected: undefined },
   });
-  const ask = (policy: SourceOfPolicy) => sources.sourceFor(policy).usage(sceneQuestion(END_MS), NEVER);
+  const ask = (policy: SourceOfPolicy) =>
+    sources.sourceFor(policy).usage(sceneQuestion(END_MS), NEVER);
   return { ask, close: sources.close };
 }
 

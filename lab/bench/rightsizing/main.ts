@@ -118,7 +118,7 @@ const cycle = Promise.withResolvers<number>();
 const end = new AbortController();
 const loop = runRightsizing({
   ...every,
-  api: { ...ports, usage: () => ({ ...sources, run: () => Promise.resolve() }) },
+  api: { ...ports, connectUsage: () => ({ ...sources, run: () => Promise.resolve() }) },
   caches,
   copies,
   allocationStore: api.allocationStore,

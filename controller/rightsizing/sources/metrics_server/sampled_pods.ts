@@ -1,5 +1,5 @@
 /**
- * Pods that are sampled, and their workloads: a policy measures those by metrics-server.
+ * Finds the workloads of sampled pods: those with a policy that takes usage from metrics-server.
  *
  * @module
  */
@@ -19,13 +19,13 @@ import {
 import type { StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
 import { type Caches, type WorkloadCaches, workloadCaches, workloadOf } from "../../../caches.ts";
 
-/** The workload of a pod, and what is kept of its usage. */
+/** The workload of a pod, and the usage to keep of it. */
 export interface PodOwner {
   /** UID of the workload. */
   readonly uid: string;
   /** Init containers left out. */
   readonly containers: readonly string[];
-  /** How long what it uses counts: whole milliseconds. */
+  /** How long usage counts: whole milliseconds. */
   readonly windowMs: number;
 }
 
@@ -34,9 +34,9 @@ export type OwnerOfPod = (
   pod: { readonly namespace: string; readonly name: string },
 ) => PodOwner | undefined;
 
-/** Owners of pods by the caches. */
+/** Finds owners of pods. */
 export interface PodOwners {
-  /** For the pods of one reading: each workload is matched with policies once. */
+  /** A lookup for the pods of one reading, which matches each workload with policies once. */
   createLookup(): OwnerOfPod;
   /** False where no policy needs usage of any pod. */
   isWanted(): boolean;
@@ -44,7 +44,7 @@ export interface PodOwners {
   workloadUIDs(): ReadonlySet<string> | undefined;
 }
 
-/** Where pods, workloads and policies are read. */
+/** Caches of pods, workloads and policies. */
 export interface SampledPodsParts {
   readonly caches: WorkloadCaches & Pick<Caches, "pods">;
   readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
@@ -52,7 +52,7 @@ export interface SampledPodsParts {
   readonly input: () => PolicyInput;
 }
 
-/** Owners as the caches have them. */
+/** Finds owners in the caches. */
 export function createSampledPods(
   { caches, replicaSets, policies, input }: SampledPodsParts,
 ): PodOwners {

@@ -1,5 +1,5 @@
 /**
- * The sampled usage of workloads within their windows.
+ * The usage history of workloads that are sampled from metrics-server.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import type { UsageQuestion } from "../../ports.ts";
 import { noSamples } from "../collected_samples.ts";
 import type { PodOwner } from "./sampled_pods.ts";
 
-/** The kept usage of one workload. */
+/** The usage of one workload. */
 export interface WorkloadHistory {
   /** The latest time of a reading that was counted, ms since 1970. */
   newestMs: number;
@@ -33,12 +33,12 @@ export type HistoryMap = Pick<
   "get" | "set" | "delete" | "entries"
 >;
 
-/** Older readings are not counted: by then the times of counted ones are removed. */
+/** Older readings are not counted, ms: the times of those that were counted may be deleted by then. */
 const OLDEST_MS = 600_000;
-/** Times of deleted pods are removed when there are more than this. */
+/** Above this number of times, those of deleted pods are deleted. */
 const MOST_TIMES_KEPT = 20_000;
 
-/** Counts readings, and answers questions. */
+/** Counts readings, and answers queries. */
 export class UsageHistory {
   readonly #kept: HistoryMap;
   readonly #slots: number;
@@ -76,7 +76,7 @@ export class UsageHistory {
     }
   }
 
-  /** Usage of each container that the question names. */
+  /** Usage of each container that the query names. */
   usage(
     { workload, containers, window }: UsageQuestion,
     nowMs: number,
@@ -99,7 +99,7 @@ export class UsageHistory {
     for (const [uid] of this.#kept.entries()) if (!uids.has(uid)) this.#kept.delete(uid);
   }
 
-  /** The rings of a container, with its owner's window by now. */
+  /** The rings of a container with its owner's present window. */
   #ringsOf(
     { containers }: WorkloadHistory,
     name: string,
@@ -132,7 +132,7 @@ export function storedHistory({ newestMs, containers }: WorkloadHistory): unknow
   return { windowMs, newestMs, containers: Object.fromEntries(stored) };
 }
 
-/** Reads what {@linkcode storedHistory} makes. Throws a `SyntaxError` for anything else. */
+/** Parses the result of {@linkcode storedHistory}. Throws a `SyntaxError` for anything else. */
 export function readHistory(
   stored: unknown,
   { nowMs, slots }: { readonly nowMs: number; readonly slots: number },

@@ -45,11 +45,11 @@ export interface UsageSamplerParts {
   readonly log: Log;
   /** Between two readings; may change. */
   readonly intervalMs: () => number;
-  /** Parts of a window that its history has. */
+  /** Parts of a window, see `RingShape`. */
   readonly slots: number;
 }
 
-/** Between two times that the history is persisted, ms. */
+/** Between two writes of the history, ms. */
 const CHECKPOINT_MS = 180_000;
 /** After this many failed readings in a row the history is too old. */
 const MOST_MISSED = 4;
@@ -64,7 +64,7 @@ export class UsageSampler implements UsageSource {
   readonly #parts: UsageSamplerParts;
   readonly #persisted: PersistedMap<WorkloadHistory>;
   readonly #history: UsageHistory;
-  /** Since when each workload, by UID, has been asked for: only usage that a policy needs is kept. */
+  /** Since when each workload, by UID, is queried. */
   readonly #askedSinceMs = new Map<string, number>();
   #problem: UsageProblem | undefined = NOT_READ;
   /** Readings that failed in a row. */
@@ -109,7 +109,7 @@ export class UsageSampler implements UsageSource {
       const begunAt = clock.monotonic();
       if (owners.isWanted()) await this.#sample(signal);
       else {
-        // Nothing is sampled and nothing is wrong; the next policy has the history.
+        // Nothing is sampled, which is no failure; the next policy gets the history.
         this.#problem = undefined;
         this.#missed = 0;
         this.#askedSinceMs.clear();
