@@ -31,9 +31,9 @@ export interface Collector {
   readonly history: History;
   /** The newest view of each node with an agent. */
   readonly views: ReadonlyMap<string, NodeView>;
-  /** Why the agent of a node has not answered in the last round. */
+  /** Why the agent of a node has not answered when it was last read. */
   readonly problems: ReadonlyMap<string, string>;
-  /** Calls at the end of each round, until the returned function is called. */
+  /** Calls `listener` at the end of each round, until the returned function is called. */
   onRound(listener: () => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -81,15 +81,15 @@ export function createCollector({ clock, agents, readView }: CollectorParts): Co
   async function round(signal: AbortSignal): Promise<void> {
     const failing = [...problems.keys()];
     const rank = ({ node }: AgentAddress): number => failing.indexOf(node);
-    const due = [...agents()].toSorted((a, b) => rank(a) - rank(b));
-    const names = new Set(due.map(({ node }) => node));
+    const sorted = [...agents()].toSorted((a, b) => rank(a) - rank(b));
+    const names = new Set(sorted.map(({ node }) => node));
     for (const known of [views, problems, readAtMs]) {
       for (const node of known.keys()) if (!names.has(node)) known.delete(node);
     }
     const overMs = clock.monotonic() + ROUND_MS;
     const isLate = ({ node }: AgentAddress): boolean =>
       clock.monotonic() >= overMs && problems.has(node);
-    await inParallel(due, async (agent) => {
+    await inParallel(sorted, async (agent) => {
       if (!signal.aborted && !isLate(agent)) await readOne(agent, signal);
     }, { atOnce: AT_ONCE });
     history.forget(clock.wall());

@@ -1,5 +1,5 @@
 /**
- * The views: for each its path, what the user must be allowed to, its model and its page.
+ * The views, each with its path, the permission that it needs, its model and its page.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface ViewRequest {
   readonly viewer: Viewer;
   /** Wall time, ms. */
   readonly nowMs: number;
-  /** A part of the path. */
+  /** A parameter of the path. */
   readonly param: (name: string) => string;
   /** Undefined where it is empty or not there. */
   readonly query: (name: string) => string | undefined;
@@ -30,7 +30,7 @@ export interface ViewRequest {
 
 /** A view; both throw an `HTTPException` for an object that is missing, or that the user may not see. */
 export interface View {
-  /** As hono has it. */
+  /** A path of hono. */
   readonly path: string;
   page(state: DashboardState, request: ViewRequest): Promise<Page>;
   json(state: DashboardState, request: ViewRequest): Promise<object>;
@@ -105,7 +105,7 @@ async function optionsOf(
   return { visible: (namespace) => visible.has(namespace), nowMs, choice: choiceOf(query) };
 }
 
-/** The part of a long list that the address asks for. */
+/** The part of a long list that the query selects. */
 function choiceOf(query: ViewRequest["query"]): ListChoice {
   return defined({
     page: Math.floor(Number(query("page"))) || 1,

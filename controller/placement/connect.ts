@@ -17,7 +17,7 @@ import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import type { Random } from "../../shared/random.ts";
 import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 
-/** Their field manager. */
+/** The field manager of the ConfigMaps. */
 const MANAGER = "mbcas-placement";
 
 /** The dependencies of the adapters. */

@@ -54,18 +54,16 @@ export interface PlacementSubject {
   readonly name: string;
 }
 
-/** Identifies a workload; a new one of the same name is another one. */
+/** Identifies a workload; a new workload of the same name has another UID. */
 export interface PlacementTarget extends PlacementSubject {
   readonly uid: string;
 }
 
-/** The result of a reconcile: a move, or why there was none. */
-export type PlacementAction = PlacementReason | "PodRescheduled";
-
 /** A reconcile of a workload that takes part, or would if its annotations were valid. */
 export interface ReconcileReport {
   readonly tookMs: number;
-  readonly action: PlacementAction;
+  /** A move, or why there was none. */
+  readonly action: PlacementReason | "PodRescheduled";
   /** `dry`: it would have been done. `blocked`: by a budget. `failed`: see the log. */
   readonly result: "done" | "dry" | "blocked" | "failed";
   /** Absent if the annotations are not valid. */
@@ -100,6 +98,6 @@ export interface PlacementObserver {
   blocked?(workload: PlacementSubject): void;
   /** Spot nodes are short for the workload. */
   fellBack?(workload: PlacementSubject): void;
-  /** The workload is gone or takes part no more, and so are its series. */
+  /** The workload is deleted or takes no part any more; its series end. */
   removed?(workload: PlacementSubject): void;
 }

@@ -44,9 +44,9 @@ export interface StatusPublisherParts {
 const INTERVAL_MS = 2000;
 /** The longest time between two writes of a ConfigMap, and between two tries, ms. */
 const LONGEST_MS = 60_000;
-/** After a write of more bytes, as many more intervals pass before the next one of that ConfigMap. */
+/** After a write, one interval for each of so many bytes passes before the next write of the ConfigMap. */
 const BYTES_PER_INTERVAL = 50_000;
-/** A ConfigMap holds 2^20 bytes. */
+/** Most bytes of the texts in a ConfigMap, which holds 2^20 in all. */
 const MOST_BYTES = 900_000;
 
 /** A status as JSON, and whether placement concerns its workload. */

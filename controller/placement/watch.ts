@@ -1,5 +1,5 @@
 /**
- * Finds the workloads to reconcile after a change, and the times since when nodes are about to go.
+ * Finds the workloads to reconcile after a change, and remembers since when nodes are about to go.
  *
  * @module
  */
@@ -103,8 +103,8 @@ export function watchWorkloads({ caches, settings, wake, onNode }: WatchParts): 
 }
 
 /**
- * The times when nodes first had the sign of their departure; the signs have no time themselves. A pod that was
- * created later came there in spite of the sign, and so would its replacement.
+ * The times when nodes first had the sign of their departure, as a sign has no time itself. A pod that was created
+ * later was scheduled there in spite of the sign, and so would its replacement.
  */
 export interface DepartureTimes {
   /** The node has this sign now; undefined: it has none, or is deleted. */

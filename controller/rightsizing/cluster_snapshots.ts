@@ -31,17 +31,14 @@ export type BoundCaches = Pick<
   | "nodes"
 >;
 
-/** Bounds of a workload's values, and a sentence for each object that can't be read. */
-export type WorkloadBounds = Pick<
-  RightsizingSnapshot,
-  "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
->;
-
-/** The bounds of the workload, for these pods of it and for new ones. */
+/** The bounds of the workload's values, for these pods of it and for new ones. */
 export function workloadBounds(
   caches: BoundCaches,
   { workload, pods }: Pick<RightsizingSnapshot, "workload" | "pods">,
-): WorkloadBounds {
+): Pick<
+  RightsizingSnapshot,
+  "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
+> {
   const { kind, metadata: { namespace, name }, template } = workload;
   const isFor = ({ target }: { readonly target: { kind: string; name: string } }): boolean =>
     target.kind === kind && target.name === name;
@@ -63,11 +60,6 @@ export function workloadBounds(
   };
 }
 
-/** The caches that are read. */
-export type SnapshotCaches = BoundCaches & Pick<Caches, "pods" | "allocations"> & {
-  readonly replicaSets: Informer<ReplicaSet>;
-};
-
 /** A workload with its pods, under the policy that has won it. */
 export type ReconciledWorkload = Pick<
   RightsizingSnapshot,
@@ -82,7 +74,9 @@ export type KnownState = Pick<
 
 /** Dependencies of snapshots. */
 export interface ClusterSnapshotsParts {
-  readonly caches: SnapshotCaches;
+  readonly caches: BoundCaches & Pick<Caches, "pods" | "allocations"> & {
+    readonly replicaSets: Informer<ReplicaSet>;
+  };
   readonly corrections: CorrectionMemory;
   readonly dryRun: () => boolean;
   /** The server's features for resizing. */

@@ -23,15 +23,13 @@ export interface PolicyName {
   readonly name: string;
 }
 
-/** A failure of a cycle as a whole, before or after it had an outcome. */
-export type CycleFailure = "CycleFailed" | "StatusNotWritten";
-
 /** The end of a policy's cycle. */
 export interface EndedCycle {
   readonly tookMs: number;
   /** Absent where the cycle failed. */
   readonly outcome?: CycleOutcome;
-  readonly error?: CycleFailure;
+  /** Failure of the cycle as a whole, or of its report. */
+  readonly error?: "CycleFailed" | "StatusNotWritten";
 }
 
 /** Observes rightsizing; calls are synchronous and must be quick. */

@@ -188,7 +188,8 @@ export function reportHeld(
     status = { status: "Error", ...unfinished };
     outcome = [warning("UpdateFailed", unfinished)];
   } else if (isBrief && before !== undefined) {
-    status = recordedStatus(before);
+    const { status: lastStatus, reason, message } = before;
+    status = defined({ status: lastStatus, reason, message });
     outcome = [];
   }
   const record = { ...recommended, ...status };
@@ -208,10 +209,6 @@ export function mayChange({ policy, dryRun }: RightsizingSnapshot): boolean {
 function isInForce({ decision, snapshot }: Evaluation): boolean {
   return decision.outcome === "hold" && decision.onlyBelowThreshold === true &&
     snapshot.inForce.size > 0;
-}
-
-function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
-  return defined({ status, reason, message });
 }
 
 function decidedStatus(

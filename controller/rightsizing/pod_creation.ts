@@ -48,16 +48,14 @@ export interface PodCreationParts {
 /** A pod as it was sent. */
 export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;
 
-/** The initial values of a pod, by container. */
-export type ValuesOfPod = (pod: SentPod) => ReadonlyMap<string, Resources>;
-
-/** Undefined where the workload's pods keep the template's values. */
+/**
+ * Returns a function for the initial values of a pod, by container; undefined where the workload's pods keep the
+ * template's values.
+ */
 export type CreationValues = (
   namespace: string,
   workload: WorkloadRef,
-) => ValuesOfPod | undefined;
-
-type SentRawPod = Pick<RawObject<RawPodSpec>, "metadata" | "spec">;
+) => ((pod: SentPod) => ReadonlyMap<string, Resources>) | undefined;
 
 /** A pod that is to be created. */
 export interface CreatedPod {
@@ -74,7 +72,10 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
     mutate({ resource, operation, namespace, object }) {
       if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
       // The server has decoded the pod, so the types of its fields are right.
-      const { metadata: { labels = {}, ownerReferences }, spec } = object as SentRawPod;
+      const { metadata: { labels = {}, ownerReferences }, spec } = object as Pick<
+        RawObject<RawPodSpec>,
+        "metadata" | "spec"
+      >;
       const metadata = defined({ labels, owner: parseOwner(ownerReferences) });
       for (const workload of workloadsOf({ metadata })) {
         const values = valuesOf(namespace, workload);

@@ -112,7 +112,7 @@ const DURATION: Annotation<number> = {
   read: (text = "") => parseWindowDuration(text),
 };
 
-/** Reads labels and annotations. `configured` is the window of workloads without one of their own. */
+/** Reads labels and annotations. `configured`: the window of workloads without one of their own. */
 function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefined): Eligibility {
   const { annotations: texts } = input;
   const disabled = checkEnabled(input);
@@ -121,10 +121,10 @@ function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefi
     return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
   }
   const faults: PlacementFault[] = [];
-  const own = { of: "workload", texts, faults } as const;
-  const spotPercentage = parse(own, PERCENTAGE);
-  const minOnDemand = parse(own, FLOOR);
-  const paused = parse(own, PAUSE);
+  const workload = { of: "workload", texts, faults } as const;
+  const spotPercentage = parse(workload, PERCENTAGE);
+  const minOnDemand = parse(workload, FLOOR);
+  const paused = parse(workload, PAUSE);
   const window = windowOf(input, { configured, faults });
   if (
     faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
@@ -154,20 +154,20 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
 function checkEnabled(
   { labels, annotations, namespace: { name, metadata } }: EligibilityInput,
 ): Ineligibility | undefined {
-  const around = { of: "namespace", place: "label", text: metadata?.labels[ENABLED] };
-  if (around.text === "false") {
+  const ofNamespace = { of: "namespace", place: "label", text: metadata?.labels[ENABLED] };
+  if (ofNamespace.text === "false") {
     return { reason: "NamespaceOptedOut", message: `namespace ${name} opted out` };
   }
   const off = { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' } as const;
-  const own = [
+  const ofWorkload = [
     { of: "workload", place: "label", text: labels[ENABLED] },
     { of: "workload", place: "annotation", text: annotations[ENABLED] },
   ];
-  if (own.some(({ text }) => text === "false")) return off;
+  if (ofWorkload.some(({ text }) => text === "false")) return off;
   const hasKeys = [labels, annotations].some((texts) =>
     Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
   );
-  const faults = [...own, ...(hasKeys ? [around] : [])].flatMap(({ text, ...where }) =>
+  const faults = [...ofWorkload, ...(hasKeys ? [ofNamespace] : [])].flatMap(({ text, ...where }) =>
     text === undefined || text === "true" || text === "false" ? [] : [{
       ...where as Pick<PlacementFault, "of" | "place">,
       key: ENABLED,
@@ -176,7 +176,7 @@ function checkEnabled(
     }]
   );
   if (faults.length > 0) return invalid(faults);
-  return [...own, around].some(({ text }) => text === "true") ? undefined : off;
+  return [...ofWorkload, ofNamespace].some(({ text }) => text === "true") ? undefined : off;
 }
 
 /**

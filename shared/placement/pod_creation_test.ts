@@ -222,14 +222,14 @@ pure(
       (all, pod) => observePods(all, [pod]),
       reservations(reservation(PREFIX)),
     );
-    assert.deepEqual([seen.open.length, seen.known.size], [0, 200]);
+    assert.deepEqual([seen.open.length, seen.observedUIDs.size], [0, 200]);
     const open = [reservation(PREFIX)];
     const { reservations: again } = admitPod({ ...seen, open }, {
       ...INPUT,
       pods: pods.slice(0, 3),
     });
     assert.equal(again.open.length, 2);
-    assert.deepEqual([...again.known], pods.slice(0, 3).map(({ uid }) => uid));
+    assert.deepEqual([...again.observedUIDs], pods.slice(0, 3).map(({ uid }) => uid));
   },
 );
 

@@ -202,7 +202,7 @@ export interface PlacementSettings extends PlacementValues {
   readonly dryRun: boolean;
 }
 
-/** The settings that decide about moves and their status. */
+/** The settings on which moves and the status depend. */
 export type MoveSettings =
   & ShortageSettings
   & Pick<

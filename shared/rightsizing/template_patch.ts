@@ -122,9 +122,9 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 }
 
 /**
- * The managers that own requests and limits of the template's containers, by applying or updating. Of several
- * owners of a field the last writer counts: a change takes the field from all other managers. Undefined where
- * none is known.
+ * The managers that own requests and limits of the template's containers, by applying or updating. The
+ * last writer of a field counts, since a change takes the field from all other managers. Undefined where none is
+ * known.
  */
 export function templateOwners(managedFields: unknown): TemplateOwners | undefined {
   const owners = new Map<string, Partial<Record<ResourceField, FieldOwner>>>();

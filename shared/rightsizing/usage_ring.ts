@@ -65,7 +65,6 @@ function bucketValue(bucket: number, { start }: BucketScale): number {
  * bucket in use, two bytes for each.
  */
 export interface UsageHistogram {
-  /** Number of samples. */
   count: number;
   /** Exact; without samples Infinity and −Infinity, as the times are. */
   min: number;
@@ -214,7 +213,6 @@ export class UsageRing {
   readonly #scale: BucketScale;
   readonly #slots = new Map<number, UsageHistogram>();
 
-  /** An empty ring. */
   constructor(resource: ResourceName, { windowMs, slots = 16 }: RingShape) {
     this.windowMs = windowMs;
     this.#slotCount = slots;

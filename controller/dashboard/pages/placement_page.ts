@@ -28,7 +28,7 @@ import {
 } from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
-/** All of it. */
+/** The model of placement's page. */
 export interface PlacementView {
   /** Those that are not as specified first, then by namespace, kind and name. */
   readonly workloads: readonly ShownWorkload[];

@@ -59,7 +59,7 @@ export interface Savings {
 /** A workload and its savings. */
 export type PricedWorkload = AdvisedWorkload & Savings;
 
-/** All of it. */
+/** The model of rightsizing's page. */
 export interface RightsizingView extends Omit<AdviceView, "workloads">, Required<Savings> {
   /** False where the controller does not run it. */
   readonly on: boolean;
@@ -281,7 +281,7 @@ function moneyText({ perMonth, currency }: NonNullable<Saving["money"]>): string
   return `${signed(perMonth, (amount) => amount.toFixed(2))} ${currency}`;
 }
 
-/** With a minus for what is added instead of saved. */
+/** The amount as a text; a negative one, which is added instead of saved, has a minus. */
 function signed(amount: number, text: (amount: number) => string): string {
   return amount < 0 ? `−${text(-amount)}` : text(amount);
 }

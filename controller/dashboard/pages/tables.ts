@@ -44,7 +44,7 @@ export function pageOf<Row>(
   };
 }
 
-/** By which rows are chosen. */
+/** The choice of rows, and the namespaces to choose from. */
 export interface Filter extends Omit<ListChoice, "page"> {
   /** Namespaces of all rows, to choose from. */
   readonly namespaces: readonly string[];
@@ -110,7 +110,7 @@ export interface TableSection<Row> {
   readonly id: string;
   readonly title: string;
   readonly columns: readonly Column<Row>[];
-  /** Without rows. */
+  /** The text without rows. */
   readonly empty: string;
   readonly caption?: string;
   readonly paging: Paging;
@@ -188,12 +188,12 @@ export interface Select {
   readonly chosen: string;
 }
 
-/** The form that chooses rows by namespace, by name, and by what else is given. */
+/** The form that chooses rows by namespace, by name, and by the given selects. */
 export function filterForm(
   { namespace = "", namespaces, search = "" }: Filter,
   more: readonly Select[] = [],
 ): Html {
-  // Else a namespace without rows would look like all of them.
+  // A chosen namespace without rows must be an option, or the form would show "all".
   const names = [...new Set([...namespaces, namespace])].filter(Boolean).toSorted();
   const options = [["", "all"] as const, ...names.map((name) => [name, name] as const)];
   const ofNamespace = { label: "Namespace", name: "namespace", options, chosen: namespace };

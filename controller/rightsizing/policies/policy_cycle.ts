@@ -146,11 +146,7 @@ export class PolicyCycles {
     signal: AbortSignal,
   ): Promise<ReconcileOutcome | undefined> {
     const key = workloadKey(one.workload);
-    for (
-      let before = this.#underWay.get(key);
-      before && !signal.aborted;
-      before = this.#underWay.get(key)
-    ) await before;
+    while (this.#underWay.has(key) && !signal.aborted) await this.#underWay.get(key);
     if (signal.aborted) return undefined;
     const outcome = this.#reconcile(one, signal).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, outcome);

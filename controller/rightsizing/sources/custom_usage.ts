@@ -111,18 +111,10 @@ export function createCustomUsageSource(
 ): UsageSource {
   return {
     async usage(question, signal) {
-      const { namespace, workload: { kind, name, uid }, pods, containers, window } = question;
+      const { namespace, workload, pods, containers, window } = question;
       const samples = new CollectedSamples(question);
       if (containers.length === 0) return { usage: samples.usage() };
-      const { fromMs, toMs } = window;
-      const body = {
-        version: VERSION,
-        namespace,
-        workload: { kind, name, uid },
-        pods,
-        containers,
-        window: { fromMs, toMs },
-      };
+      const body = { version: VERSION, namespace, workload, pods, containers, window };
       const answer = await boundedFetch(
         { program: "controller", ...server, body, timeoutMs, mostBytes },
         signal,

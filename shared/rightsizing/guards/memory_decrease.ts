@@ -158,7 +158,6 @@ export function liftMemory(
   { peak, author, policy }: {
     /** Recent memory peak, bytes; undefined: not known, and nothing is lifted. */
     readonly peak: number | undefined;
-    /** The author's values. */
     readonly author: Resources;
     readonly policy: Pick<PolicySpec, "bounds" | "updateStrategy">;
   },

@@ -33,7 +33,6 @@ export interface MissingPermission {
 
 /** The denial of the last application by a policy engine. */
 export interface LastDenial {
-  /** The engine's message. */
   readonly message: string;
   /** The denied recommendations: nothing is known of other values. */
   readonly recommendations: readonly ContainerRecommendation[];

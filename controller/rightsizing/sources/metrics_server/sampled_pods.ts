@@ -29,15 +29,15 @@ export interface PodOwner {
   readonly windowMs: number;
 }
 
-/** Finds the workload of a pod; undefined where no policy needs usage of it. */
-export type OwnerOfPod = (
-  pod: { readonly namespace: string; readonly name: string },
-) => PodOwner | undefined;
-
 /** Finds owners of pods. */
 export interface PodOwners {
-  /** A lookup for the pods of one reading, which matches each workload with policies once. */
-  createLookup(): OwnerOfPod;
+  /**
+   * A lookup for the pods of one reading, which matches each workload with policies once. It returns undefined
+   * where no policy needs usage of the pod.
+   */
+  createLookup(): (
+    pod: { readonly namespace: string; readonly name: string },
+  ) => PodOwner | undefined;
   /** False where no policy needs usage of any pod. */
   isWanted(): boolean;
   /** UIDs of all workloads; undefined while they are not all known. */
