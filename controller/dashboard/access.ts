@@ -31,7 +31,7 @@ export interface Access {
 /** A right that was withdrawn, or a token that has expired, is noticed after this time, ms. */
 const KEPT_MS = 30_000;
 
-/** A right that was granted is noticed after this time, ms: users of one namespace are refused in all others often. */
+/** A right that was granted is noticed after this time, ms: each page checks all namespaces, of which many users see few. */
 const REFUSAL_KEPT_MS = 300_000;
 
 /** Tokens, and rights, that are remembered at the same time; the oldest go first. */

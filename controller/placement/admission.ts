@@ -39,7 +39,7 @@ export interface AdmissionDeciderParts {
 }
 
 /** How long to wait for an owner that the caches don't have yet, ms; shorter than API servers wait. */
-const COPY_WITHIN_MS = 50;
+const OWNER_WITHIN_MS = 50;
 /** Between two collections of reservations, ms. */
 const COLLECT_EVERY_MS = 30_000;
 /**
@@ -145,7 +145,7 @@ async function untilKnown(
     if (!isBehind()) known.abort();
   });
   try {
-    await clock.sleep(COPY_WITHIN_MS, AbortSignal.any([signal, known.signal]));
+    await clock.sleep(OWNER_WITHIN_MS, AbortSignal.any([signal, known.signal]));
   } finally {
     unwatch();
   }

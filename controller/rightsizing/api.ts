@@ -49,7 +49,7 @@ import {
 } from "./sources/usage_sources.ts";
 
 /** The caches of rightsizing alone. */
-export interface RightsizingCopies {
+export interface RightsizingInformers {
   readonly policies: Informer<StoredPolicy>;
   /** By their namespaces. */
   readonly reports: Informer<RecommendationReport>;
@@ -57,17 +57,17 @@ export interface RightsizingCopies {
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
-const INFORMERS: InformerKinds<RightsizingCopies> = {
+const INFORMERS: InformerKinds<RightsizingInformers> = {
   policies: { name: "OptimizationPolicy" },
   reports: { name: "RecommendationReport", indexBy: namespaceOf },
   replicaSets: { name: "ReplicaSet" },
 };
 
 /** Informers that are empty until each is run. */
-export function createRightsizingCopies(
-  sources: SourcesOf<RightsizingCopies>,
+export function createRightsizingInformers(
+  sources: SourcesOf<RightsizingInformers>,
   options: CacheOptions,
-): RightsizingCopies {
+): RightsizingInformers {
   return createInformers(INFORMERS, sources, options);
 }
 
@@ -80,7 +80,7 @@ export interface RunningSources extends UsageSources {
 
 /** The ports of rightsizing, beside the caches that it shares with the market. */
 export interface RightsizingAPI {
-  readonly sources: SourcesOf<RightsizingCopies>;
+  readonly sources: SourcesOf<RightsizingInformers>;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly vpaPublisher: VPAPublisher;

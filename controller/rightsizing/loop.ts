@@ -23,7 +23,7 @@ import {
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { type Caches, workloadCaches } from "../caches.ts";
-import type { RightsizingCopies } from "./api.ts";
+import type { RightsizingInformers } from "./api.ts";
 import type { ClusterSnapshots } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { emitCycleEvents, policyWarning } from "./events.ts";
@@ -50,7 +50,7 @@ export interface Synced {
 /** Dependencies of the loop. */
 export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "appliers" | "lacksPermission"> {
-  readonly caches: Caches & RightsizingCopies;
+  readonly caches: Caches & RightsizingInformers;
   readonly cluster: ClusterSnapshots;
   /** Other state that the first cycle waits for, by a name for messages. @default none */
   readonly startupState?: Readonly<Record<string, Synced>>;
@@ -86,7 +86,7 @@ export async function runRightsizingLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const { caches, clock, log } = parts;
-  const discovery = { ...parts, policies: caches.policies, copies: cachesOf(parts) };
+  const discovery = { ...parts, policies: caches.policies, caches: cachesOf(parts) };
   if (!await awaitDiscovery(discovery, signal)) return;
   const loop = createLoop(parts, signal);
   const { records, schedule } = loop;
@@ -121,13 +121,13 @@ export async function runRightsizingLoop(
 
 function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
   const { caches, settings, vpaPublisher: publisher } = parts;
-  const [reports, copy] = [caches.reports.all(), caches.verticalPodAutoscalers];
+  const reports = caches.reports.all();
   const records = new RecordStore({ ...parts, reports, store: parts.reports, signal });
   const permits = createPermits(() => settings().rightsizingWorkers);
   return {
     ...{ ...parts, records, permits },
     cycles: new PolicyCycles({ ...parts, records, permits }),
-    vpas: new PublishedVPAs({ ...parts, copy, publisher }),
+    vpas: new PublishedVPAs({ ...parts, cache: caches.verticalPodAutoscalers, publisher }),
     schedule: new PolicySchedule({
       ...parts,
       policies: caches.policies,
@@ -251,9 +251,9 @@ function cachesOf(
 /** The caches to wait for, and the ports that report a long wait. */
 export interface DiscoveryParts
   extends Pick<RightsizingLoopParts, "statuses" | "events" | "settings" | "clock" | "log"> {
-  readonly policies: Pick<RightsizingCopies["policies"], "all" | "whenSynced">;
+  readonly policies: Pick<RightsizingInformers["policies"], "all" | "whenSynced">;
   /** By a name for messages. */
-  readonly copies: Readonly<Record<string, Synced>>;
+  readonly caches: Readonly<Record<string, Synced>>;
 }
 
 /**
@@ -264,8 +264,8 @@ export async function awaitDiscovery(
   parts: DiscoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { policies, copies, clock, log } = parts;
-  const all: Record<string, Synced> = { policies, ...copies };
+  const { policies, caches, clock, log } = parts;
+  const all: Record<string, Synced> = { policies, ...caches };
   const missing = new Set(Object.keys(all));
   const waits = Promise.all(
     Object.entries(all).map(async ([name, cache]) => {

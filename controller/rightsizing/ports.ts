@@ -26,7 +26,7 @@ export interface UsageWindow {
 }
 
 /** A query to a source. */
-export interface UsageQuestion {
+export interface UsageQuery {
   readonly namespace: string;
   readonly workload: WorkloadIdentity;
   /** Names of its present pods, by their owner references. */
@@ -67,7 +67,7 @@ export type UsageAnswer =
 /** Where usage comes from. */
 export interface UsageSource {
   /** Never rejects; `signal` ends the wait. */
-  usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
+  usage(query: UsageQuery, signal: AbortSignal): Promise<UsageAnswer>;
 }
 
 /** Settings and logins for connecting sources. */

@@ -47,7 +47,7 @@ import {
   unrecordedEvents,
   withoutUsage,
 } from "./outcome.ts";
-import type { UsageAnswer, UsageQuestion, UsageSource } from "./ports.ts";
+import type { UsageAnswer, UsageQuery, UsageSource } from "./ports.ts";
 
 /** Dependencies of {@linkcode reconcileWorkload}. */
 export interface ReconcileParts {
@@ -79,7 +79,7 @@ export async function reconcileWorkload(
 ): Promise<ReconcileOutcome | undefined> {
   const { source, cluster, appliers, clock } = parts;
   const observed = observe(subject, parts);
-  const answer = await source.usage(observed.question, signal);
+  const answer = await source.usage(observed.query, signal);
   if (signal.aborted) return undefined;
   // Pods are resized one by one, which may take minutes: kills after the first resize are due to the new values.
   const beganMs = clock.wall();
@@ -111,7 +111,7 @@ interface Observed extends Pick<ReconcileSubject, "before" | "denial"> {
   readonly base: WorkloadRecord;
   /** Events about values that were written without a record. */
   readonly events: readonly WorkloadEvent[];
-  readonly question: UsageQuestion;
+  readonly query: UsageQuery;
 }
 
 function observe(
@@ -139,7 +139,7 @@ function observe(
     ...{ before, denial, base },
     target: { workload, policy, nowMs, ...(lastAppliedMs !== undefined && { lastAppliedMs }) },
     events: unrecordedEvents(unrecorded),
-    question: {
+    query: {
       namespace,
       workload: { kind, name, uid },
       pods: own.map(nameOf),

@@ -12,7 +12,7 @@ import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
-import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
+import type { RightsizingAPI, RightsizingInformers } from "./api.ts";
 import { ClusterSnapshots, type ClusterSnapshotsParts } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { CorrectionMemory, createCorrectionMap } from "./corrections.ts";
@@ -25,9 +25,9 @@ import { createSampledPods } from "./sources/metrics_server/sampled_pods.ts";
 /** Dependencies of rightsizing. */
 export interface RightsizingParts extends Pick<ClusterSnapshotsParts, "served"> {
   readonly api: RightsizingAPI;
-  /** The caller runs both. */
+  /** The caller runs these and `informers`. */
   readonly caches: Caches;
-  readonly copies: RightsizingCopies;
+  readonly informers: RightsizingInformers;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
   readonly settings: () => RightsizingSettings;
   readonly clock: Clock;
@@ -58,10 +58,10 @@ export async function keepRightsizing(parts: RightsizingParts, signal: AbortSign
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { api, caches, copies, settings, observer, clock, random, log } = parts;
+  const { api, caches, informers, settings, observer, clock, random, log } = parts;
   const owners = createSampledPods({
     caches,
-    ...copies,
+    ...informers,
     input: () => policyInput(caches.namespaces, settings()),
   });
   const sources = api.connectUsage(owners, observer?.collected);
@@ -75,9 +75,9 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const loading = corrections.load(term, { emptyIfForbidden: true });
   const loop = runRightsizingLoop({
     ...{ sources, settings, clock, random, log, observer },
-    caches: { ...caches, ...copies },
+    caches: { ...caches, ...informers },
     cluster: new ClusterSnapshots({
-      caches: { ...caches, ...copies },
+      caches: { ...caches, ...informers },
       corrections: new CorrectionMemory(corrections),
       dryRun: () => isDryRun(settings()),
       served: parts.served,

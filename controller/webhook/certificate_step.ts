@@ -72,7 +72,7 @@ export interface StoredPairs {
   readonly serving: KeyedCertificate & CertificateDetails;
 }
 
-/** The content of the Secret, by the keys of `kubernetes.io/tls` and `ca`. */
+/** The content of the Secret, by the keys that other issuers of certificates use. */
 export function storedTexts(
   { authority, serving }: {
     readonly authority: KeyedCertificate;

@@ -22,7 +22,7 @@ import {
   storedPolicy,
   workloadNamed,
 } from "../../../tests/fixtures/rightsizing/workload_records.ts";
-import type { UsageAnswer, UsageQuestion } from "../ports.ts";
+import type { UsageAnswer, UsageQuery } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
 import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
@@ -39,7 +39,7 @@ interface Cycle {
 
 /** Cycles with a source that answers by `answer`. */
 function stage(
-  answer: (question: UsageQuestion) => Promise<UsageAnswer> = () => Promise.resolve(NO_USAGE),
+  answer: (question: UsageQuery) => Promise<UsageAnswer> = () => Promise.resolve(NO_USAGE),
   { workers = 10, ...parts }: Partial<CycleParts> & { readonly workers?: number } = {},
 ) {
   const asked: string[] = [];

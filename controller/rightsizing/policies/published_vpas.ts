@@ -21,7 +21,7 @@ import type { CycleOutcome, ReconciledWorkload } from "./policy_cycle.ts";
 
 /** Dependencies of the publisher. */
 export interface PublishedVPAParts {
-  readonly copy: Pick<Informer<VerticalPodAutoscaler>, "get" | "all">;
+  readonly cache: Pick<Informer<VerticalPodAutoscaler>, "get" | "all">;
   readonly publisher: VPAPublisher;
   readonly events: RightsizingEvents;
   readonly log: Log;
@@ -83,8 +83,8 @@ export class PublishedVPAs {
     for (const workload of this.#reported.keys()) {
       if (!keep(workload)) this.#reported.delete(workload);
     }
-    const { copy, publisher, log } = this.#parts;
-    for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
+    const { cache, publisher, log } = this.#parts;
+    for (const { metadata, target: { kind, name }, published } of [...cache.all()]) {
       if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
       try {
         await publisher.remove(metadata);
@@ -101,10 +101,10 @@ export class PublishedVPAs {
   async #write(
     { workload, outcome: { record: { recommendations: values } } }: ReconciledWorkload,
   ): Promise<string | undefined> {
-    const { copy, publisher } = this.#parts;
+    const { cache, publisher } = this.#parts;
     const vpa = publishedVPA(workload, values);
     const key = objectKey(vpa.metadata);
-    const found = copy.get(key);
+    const found = cache.get(key);
     if (found !== undefined && found.published === undefined) {
       return `VPA ${key} belongs to another owner`;
     }

@@ -10,7 +10,7 @@ import {
   samplesDistribution,
 } from "../../../shared/rightsizing/distribution.ts";
 import type { ResourceName } from "../../../shared/api/pod.ts";
-import type { UsageQuestion, UsageWindow } from "../ports.ts";
+import type { UsageQuery, UsageWindow } from "../ports.ts";
 
 /** Values and their times, ms since 1970, at the same indices. */
 export interface TimedValues {
@@ -29,7 +29,7 @@ export class CollectedSamples {
   readonly #window: UsageWindow;
   readonly #containers: ReadonlyMap<string, Readonly<Record<ResourceName, Samples>>>;
 
-  constructor({ containers, window }: Pick<UsageQuestion, "containers" | "window">) {
+  constructor({ containers, window }: Pick<UsageQuery, "containers" | "window">) {
     const none = (): Samples => ({ values: [], oldestMs: Infinity, newestMs: -Infinity });
     this.#window = window;
     this.#containers = new Map(containers.map((name) => [name, { cpu: none(), memory: none() }]));

@@ -110,9 +110,9 @@ export function createCustomUsageSource(
   { timeoutMs = 15_000, mostBytes = 16 * 1024 * 1024, ...server }: CustomUsageOptions,
 ): UsageSource {
   return {
-    async usage(question, signal) {
-      const { namespace, workload, pods, containers, window } = question;
-      const samples = new CollectedSamples(question);
+    async usage(query, signal) {
+      const { namespace, workload, pods, containers, window } = query;
+      const samples = new CollectedSamples(query);
       if (containers.length === 0) return { usage: samples.usage() };
       const body = { version: VERSION, namespace, workload, pods, containers, window };
       const answer = await boundedFetch(

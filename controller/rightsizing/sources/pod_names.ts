@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
+import type { UsageQuery, WorkloadIdentity } from "../ports.ts";
 
 /**
  * The characters of random parts of names: without vowels and digits that look like one. Source:
@@ -63,7 +63,7 @@ function creatorName(pod: string): string {
  * A regular expression for the names of the pods of a query: the workload's pattern, and the names of present pods
  * that do not match it.
  */
-export function podsPattern({ workload, pods }: UsageQuestion): string {
+export function podsPattern({ workload, pods }: UsageQuery): string {
   const pattern = podNamePattern(workload);
   const whole = new RegExp(`^(?:${pattern})$`);
   return [pattern, ...pods.filter((pod) => !whole.test(pod)).map(regexText)].join("|");

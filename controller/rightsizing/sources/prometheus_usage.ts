@@ -12,7 +12,7 @@ import {
 } from "../../../adapters/prometheus/range_queries.ts";
 import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
 import type { LoginFiles, RequestHeaders } from "../../../shared/config/server_kinds.ts";
-import type { UsageConnections, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
+import type { UsageConnections, UsageProblem, UsageQuery, UsageSource } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { foreignPodFilter, podsPattern, regexText } from "./pod_names.ts";
@@ -26,13 +26,13 @@ const RATE_RANGE = "2m";
  * after a restart, so the largest counts. `matchers`: for other labels, `cluster="prod"`.
  */
 export function usageQueries(
-  question: UsageQuestion,
+  query: UsageQuery,
   matchers: readonly string[],
 ): Readonly<Record<ResourceName, string>> {
-  const { namespace, containers } = question;
+  const { namespace, containers } = query;
   const selector = [
     `namespace=${quoted(namespace)}`,
-    `pod=~${quoted(podsPattern(question))}`,
+    `pod=~${quoted(podsPattern(query))}`,
     `container=~${quoted(containers.map(regexText).join("|"))}`,
     ...matchers,
   ].join(",");
@@ -119,17 +119,17 @@ export function createPrometheusUsageSource(
   }
 
   return {
-    async usage(question, signal) {
+    async usage(query, signal) {
       const at = server();
       if (at === null) return NO_SERVER;
-      const samples = new CollectedSamples(question);
-      const { pods, containers, window } = question;
+      const samples = new CollectedSamples(query);
+      const { pods, containers, window } = query;
       if (containers.length === 0) return { usage: samples.usage() };
       const moments = momentsOf(window);
-      const texts = usageQueries(question, matchers());
+      const texts = usageQueries(query, matchers());
       const points = Math.max(1, pods.length * containers.length * countMoments(moments));
       const parts = Math.ceil(points / POINTS_PER_ANSWER);
-      const isOthers = foreignPodFilter(question);
+      const isOthers = foreignPodFilter(query);
       const collect = async (resource: ResourceName): Promise<UsageProblem | undefined> => {
         const range = { ...moments, server: at, query: texts[resource] };
         const answer = await ask(range, { parts, signal });

@@ -12,7 +12,7 @@ import {
 } from "../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
-import type { UsageQuestion } from "../ports.ts";
+import type { UsageQuery } from "../ports.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";
 import { foreignPodFilter, podNamePattern } from "./pod_names.ts";
@@ -31,7 +31,7 @@ for (const mostBytes of [1_000_000, 4000]) {
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = 1_767_225_600_000;
-const QUESTION: UsageQuestion = {
+const QUESTION: UsageQuery = {
   namespace: "shop",
   workload: { kind: "StatefulSet", name: "web", uid: "u" },
   pods: ["web-0"],

@@ -13,7 +13,7 @@ import type {
   UsageAnswer,
   UsageConnections,
   UsageProblem,
-  UsageQuestion,
+  UsageQuery,
   UsageSource,
 } from "../ports.ts";
 import { PROVIDERS, type UsageSettings } from "./providers.ts";
@@ -113,20 +113,19 @@ function withTimeout(
   source: UsageSource,
   { clock, answered }: {
     readonly clock: UsageSourceParts["clock"];
-    /** Called with how long the source took, ms, unless the question was aborted. */
+    /** Called with how long the source took, ms, unless the query was aborted. */
     readonly answered: (tookMs: number) => void;
   },
 ): UsageSource {
   return {
-    async usage(question, signal) {
+    async usage(query, signal) {
       const begunAt = clock.monotonic();
       const late = (): UsageAnswer => ({
         problem: "unreachable",
         message: `no answer came within ${TIMEOUT_MS / 1000} s`,
       });
       try {
-        const usage = (over: AbortSignal) =>
-          source.usage(question, AbortSignal.any([signal, over]));
+        const usage = (over: AbortSignal) => source.usage(query, AbortSignal.any([signal, over]));
         return await within(usage, { clock, ms: TIMEOUT_MS, late });
       } finally {
         if (!signal.aborted) answered(clock.monotonic() - begunAt);
@@ -161,15 +160,15 @@ export function createUsageCache(
   }
 
   return (lifeMs) => ({
-    async usage(question, signal) {
-      const key = keyOf(question);
+    async usage(query, signal) {
+      const key = keyOf(query);
       const known = entries.get(key);
       if (known !== undefined && isFresh(known, lifeMs)) return await known.answer;
       // Answers are large, so stale ones are deleted.
       for (const [old, entry] of entries) {
         if (!isFresh(entry, LONGEST_LIFE_MS)) entries.delete(old);
       }
-      const entry: Entry = { answer: source.usage(question, signal) };
+      const entry: Entry = { answer: source.usage(query, signal) };
       entries.set(key, entry);
       try {
         const answer = await entry.answer;
@@ -183,7 +182,7 @@ export function createUsageCache(
 }
 
 /** A key of the window's length: the same query a little later has another window of the same length. */
-function keyOf({ namespace, workload, containers, window }: UsageQuestion): string {
+function keyOf({ namespace, workload, containers, window }: UsageQuery): string {
   const { kind, name, uid } = workload;
   return JSON.stringify([namespace, kind, name, uid, containers, window.toMs - window.fromMs]);
 }

@@ -14,7 +14,7 @@ import {
   storedRings,
   storedRingsSchema,
 } from "../../../../shared/rightsizing/usage_ring.ts";
-import type { UsageQuestion } from "../../ports.ts";
+import type { UsageQuery } from "../../ports.ts";
 import { noSamples } from "../collected_samples.ts";
 import type { PodOwner } from "./sampled_pods.ts";
 
@@ -78,7 +78,7 @@ export class UsageHistory {
 
   /** Usage of each container that the query names. */
   usage(
-    { workload, containers, window }: UsageQuestion,
+    { workload, containers, window }: UsageQuery,
     nowMs: number,
   ): ReadonlyMap<string, ContainerUsage> {
     const known = this.#kept.get(workload.uid)?.containers;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { KubePodUsage } from "../../../../adapters/kube/kinds/pod_metrics.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
-import type { UsageQuestion, WorkloadIdentity } from "../../ports.ts";
+import type { UsageQuery, WorkloadIdentity } from "../../ports.ts";
 import { createSampledPods, type PodOwner } from "./sampled_pods.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
@@ -27,7 +27,7 @@ function reading(over: Partial<KubePodUsage> & { cpu?: number } = {}): KubePodUs
   return { namespace: "shop", pod: "web-a", timeMs: NOW_MS, containers, ...rest };
 }
 
-function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuestion {
+function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuery {
   return {
     namespace: "shop",
     workload: WEB,

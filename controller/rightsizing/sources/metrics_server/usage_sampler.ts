@@ -14,7 +14,7 @@ import { durationKind, numberKind } from "../../../../shared/config/kinds.ts";
 import { setting } from "../../../../shared/config/setting.ts";
 import type { Log } from "../../../../shared/log.ts";
 import { MOST_SLOTS } from "../../../../shared/rightsizing/usage_ring.ts";
-import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../../ports.ts";
+import type { UsageAnswer, UsageProblem, UsageQuery, UsageSource } from "../../ports.ts";
 import type { PodOwners } from "./sampled_pods.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 
@@ -83,13 +83,13 @@ export class UsageSampler implements UsageSource {
     this.#history = new UsageHistory(this.#persisted, slots);
   }
 
-  usage(question: UsageQuestion): Promise<UsageAnswer> {
+  usage(query: UsageQuery): Promise<UsageAnswer> {
     if (this.#problem !== undefined) return Promise.resolve(this.#problem);
     const nowMs = this.#parts.clock.wall();
-    const { uid } = question.workload;
+    const { uid } = query.workload;
     const watchedSinceMs = this.#askedSinceMs.get(uid) ?? nowMs;
     this.#askedSinceMs.set(uid, watchedSinceMs);
-    return Promise.resolve({ usage: this.#history.usage(question, nowMs), watchedSinceMs });
+    return Promise.resolve({ usage: this.#history.usage(query, nowMs), watchedSinceMs });
   }
 
   /**

@@ -13,7 +13,7 @@ import {
 import { usageSourceContract } from "../../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
 import { keptCheckpoints } from "../../../../tests/fixtures/rightsizing/recorded_appliers.ts";
-import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../../ports.ts";
+import type { UsageProblem, UsageQuery, WorkloadIdentity } from "../../ports.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
@@ -67,7 +67,7 @@ function stage() {
     const running = sampler.run(end.signal);
     const ask = () => {
       const toMs = clock.wall();
-      const question: UsageQuestion = {
+      const question: UsageQuery = {
         namespace: "shop",
         workload: WEB,
         pods: ["web-a"],
