@@ -68,11 +68,11 @@ export function createAccess(
       maySeeNodes: () => may(LIST_NODES),
       maySee,
       async visible(namespaces) {
-        const seen = new Set<string>();
+        const visible = new Set<string>();
         await inParallel([...new Set(namespaces)], async (name) => {
-          if (await maySee(name)) seen.add(name);
+          if (await maySee(name)) visible.add(name);
         }, { atOnce: AT_ONCE });
-        return seen;
+        return visible;
       },
     };
   }

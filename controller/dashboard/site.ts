@@ -56,7 +56,8 @@ export const VIEWS: readonly View[] = [
     await checkNodes(request.viewer);
     const node = request.param("node");
     const options = await optionsOf(state, request);
-    return found(nodeDetail(state, { ...options, node }), `No agent has answered for node ${node}`);
+    const detail = nodeDetail(state, { ...options, node });
+    return orNotFound(detail, `No agent has answered for node ${node}`);
   }, nodePage),
   view("/pods", async (state, request) => {
     const sort = TOP_ORDERS.find((order) => order === request.query("sort")) ?? "throttled";
@@ -68,7 +69,7 @@ export const VIEWS: readonly View[] = [
       throw refused(viewer, `list pods of namespace ${namespace}`);
     }
     const detail = podDetail(state, { namespace, name, nowMs, choice: choiceOf(query) });
-    return found(detail, `Pod ${name} does not exist in namespace ${namespace}`);
+    return orNotFound(detail, `Pod ${name} does not exist in namespace ${namespace}`);
   }, podPage),
   view(
     "/rightsizing",
@@ -91,7 +92,7 @@ function refused({ name }: Viewer, action: string): HTTPException {
   return new HTTPException(403, { message });
 }
 
-function found<M>(model: M | undefined, message: string): M {
+function orNotFound<M>(model: M | undefined, message: string): M {
   if (model === undefined) throw new HTTPException(404, { message });
   return model;
 }

@@ -107,10 +107,10 @@ export function createStatusPublisher(
     },
     remove: (workload) => remove(workload.namespace, statusKey(workload)),
     retain(workloads) {
-      const kept = new Set(workloads.map((one) => `${one.namespace}/${statusKey(one)}`));
+      const keys = new Set(workloads.map((one) => `${one.namespace}/${statusKey(one)}`));
       for (const [namespace, { entries }] of namespaces) {
         for (const key of [...entries.keys()]) {
-          if (!kept.has(`${namespace}/${key}`)) remove(namespace, key);
+          if (!keys.has(`${namespace}/${key}`)) remove(namespace, key);
         }
       }
     },

@@ -120,9 +120,9 @@ export function placedPodsWithBudgets(
   return podsOfWorkload(workload, input.caches).map((pod) => {
     const { metadata: { labels }, ready } = pod;
     const key = JSON.stringify(labels);
-    const own = matched.get(key) ?? budgetsFor(labels, budgets);
-    matched.set(key, own);
-    const budget = budgetRefusal(own, ready);
+    const podBudgets = matched.get(key) ?? budgetsFor(labels, budgets);
+    matched.set(key, podBudgets);
+    const budget = budgetRefusal(podBudgets, ready);
     return { ...placedPod(pod, input), ...(budget === undefined ? {} : { budget }) };
   });
 }

@@ -94,19 +94,20 @@ export class ClusterSnapshots {
     this.#parts = parts;
   }
 
-  /** All pods of the workload's namespace that have not ended and are not ending. */
+  /** The pods of the workload, and others of its namespace, that have not ended and are not ending. */
   podsOf(workload: RightsizedWorkload): {
-    readonly own: readonly Pod[];
-    readonly others: readonly Pod[];
+    readonly pods: readonly Pod[];
+    readonly otherPods: readonly Pod[];
   } {
-    const { pods, replicaSets } = this.#parts.caches;
-    const { own = [], others = [] } = Object.groupBy(
-      pods.byIndex(workload.metadata.namespace).filter((pod) =>
+    const { caches } = this.#parts;
+    const { pods = [], otherPods = [] } = Object.groupBy(
+      caches.pods.byIndex(workload.metadata.namespace).filter((pod) =>
         !isFinished(pod) && !pod.metadata.terminating
       ),
-      (pod) => controls(workload, pod, { replicaSet: replicaSets.get }) ? "own" : "others",
+      (pod) =>
+        controls(workload, pod, { replicaSet: caches.replicaSets.get }) ? "pods" : "otherPods",
     );
-    return { own, others };
+    return { pods, otherPods };
   }
 
   /** By container: OOM kills and throttling within the policy's window. */

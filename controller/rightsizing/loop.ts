@@ -167,26 +167,26 @@ async function reconcilePolicy(
     observer?.policyGone?.({ namespace, name });
     return {};
   }
-  const due = schedule.begin(policy, term);
+  const cycle = schedule.begin(policy, term);
   let ran: { readonly outcome: CycleOutcome; readonly retryMs: number } | undefined;
   let isReported = false;
   try {
-    ran = await runCycle(loop, due);
+    ran = await runCycle(loop, cycle);
     await reportCycle(policy, {
       ...loop,
       outcome: ran.outcome,
       present: policies.get(key),
       writer: loop.appliers.workloads,
-      signal: due.signal,
+      signal: cycle.signal,
     });
     isReported = true;
   } catch (error) {
     // 404: the policy is deleted.
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   } finally {
-    schedule.end(due, { hasOutcome: ran !== undefined });
+    schedule.end(cycle, { hasOutcome: ran !== undefined });
     observer?.cycleEnded?.(policy.metadata, {
-      tookMs: clock.monotonic() - due.begunAt,
+      tookMs: clock.monotonic() - cycle.begunAt,
       ...(ran && { outcome: ran.outcome }),
       ...(!isReported && { error: ran === undefined ? "CycleFailed" : "StatusNotWritten" }),
     });
@@ -199,9 +199,9 @@ async function reconcilePolicy(
 /** Runs the cycle, emits its events and writes its records. */
 async function runCycle(
   { caches, settings, cycles, records, events, schedule }: Loop,
-  due: DueCycle,
+  cycle: DueCycle,
 ): Promise<{ readonly outcome: CycleOutcome; readonly retryMs: number }> {
-  const { policy, only, signal } = due;
+  const { policy, only, signal } = cycle;
   const outcome = await cycles.run(policy, {
     ...policyInput(caches.namespaces, settings()),
     policies: [...caches.policies.all()],
@@ -209,7 +209,7 @@ async function runCycle(
     only,
     signal,
   });
-  const retryMs = schedule.reconciled(due, outcome);
+  const retryMs = schedule.reconciled(cycle, outcome);
   emitCycleEvents(policy, { reconciled: outcome.reconciled, events });
   await records.flush();
   return { outcome: { ...outcome, unwritten: unwrittenRecord(outcome, records) }, retryMs };
@@ -230,7 +230,7 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       nowMs: clock.wall(),
       writer: loop.appliers.workloads,
     });
-    for (const kept of [cycles, cluster]) kept.keepOnly((key) => workloads.has(key));
+    for (const state of [cycles, cluster]) state.keepOnly((key) => workloads.has(key));
     schedule.keepOnly(workloads);
   }
 }

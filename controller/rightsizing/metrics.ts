@@ -110,25 +110,25 @@ function knownReason(reason: string): string {
 /** Registers the metrics; calls of the observer set them. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
   const registered = registerMetrics(registry, POLICY_METRICS);
-  const ofPolicies = Object.entries(SERIES).map(([key, seriesOf]) => ({
+  const policyMetrics = Object.entries(SERIES).map(([key, seriesOf]) => ({
     seriesOf,
-    kept: new ObjectSeries(registered[key as keyof typeof SERIES]),
+    metric: new ObjectSeries(registered[key as keyof typeof SERIES]),
   }));
   const { collections, patches } = registerMetrics(registry, RIGHTSIZING_METRICS);
   return {
     cycleEnded({ namespace, name: policy }, cycle) {
-      for (const { seriesOf, kept } of ofPolicies) {
+      for (const { seriesOf, metric } of policyMetrics) {
         const series = seriesOf(cycle)?.map(([labels, value]): Series => [
           { namespace, policy, ...labels },
           value,
         ]);
-        if (series !== undefined) kept.observe(`${namespace}/${policy}`, series);
+        if (series !== undefined) metric.observe(`${namespace}/${policy}`, series);
       }
     },
     collected: (provider, tookMs) => collections.observe({ provider }, tookMs / 1000),
     templatePatched: (patch) => patches.inc(patch),
     policyGone({ namespace, name }) {
-      for (const { kept } of ofPolicies) kept.remove(`${namespace}/${name}`);
+      for (const { metric } of policyMetrics) metric.remove(`${namespace}/${name}`);
     },
   };
 }

@@ -83,8 +83,8 @@ export async function reconcileWorkload(
   if (signal.aborted) return undefined;
   // Pods are resized one by one, which may take minutes: kills after the first resize are due to the new values.
   const beganMs = clock.wall();
-  const { own } = cluster.podsOf(subject.workload);
-  const evaluated = evaluate(answer, { observed, pods: own, cluster });
+  const { pods } = cluster.podsOf(subject.workload);
+  const evaluated = evaluate(answer, { observed, pods, cluster });
   if ("message" in evaluated) {
     const outcome = withoutUsage(evaluated, observed);
     return { ...outcome, events: [...observed.events, ...outcome.events] };
@@ -94,13 +94,13 @@ export async function reconcileWorkload(
   const toApply = decision.outcome === "apply" ? decision : retry;
   if (toApply?.outcome !== "apply") {
     const unfinished = isNothingNew(snapshot, decision)
-      ? unfinishedResizes(own, snapshot)
+      ? unfinishedResizes(pods, snapshot)
       : undefined;
     // A hold of the retry is the reason why pods lack the values in force.
     return reportHeld({ ...evaluated, decision: toApply ?? decision }, unfinished);
   }
-  const pods = new Map(own.map((pod) => [pod.metadata.uid, pod]));
-  const applied = await applyDecision(snapshot, toApply, { pods, appliers });
+  const byUID = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
+  const applied = await applyDecision(snapshot, toApply, { pods: byUID, appliers });
   return reportApplied(evaluated, { toApply, applied, beganMs });
 }
 
@@ -133,7 +133,7 @@ function observe(
   const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
   const base: WorkloadRecord = { ...stored, ...written, uid, template };
   const { appliedAtMs: lastAppliedMs } = base;
-  const { own, others } = cluster.podsOf(workload);
+  const { pods, otherPods } = cluster.podsOf(workload);
   const nameOf = ({ metadata }: Pod): string => metadata.name;
   return {
     ...{ before, denial, base },
@@ -142,8 +142,8 @@ function observe(
     query: {
       namespace,
       workload: { kind, name, uid },
-      pods: own.map(nameOf),
-      otherPods: others.map(nameOf),
+      pods: pods.map(nameOf),
+      otherPods: otherPods.map(nameOf),
       containers: appContainers(workload).map((container) => container.name),
       window: { fromMs: nowMs - policy.windowMs, toMs: nowMs },
     },

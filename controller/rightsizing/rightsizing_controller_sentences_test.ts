@@ -63,7 +63,7 @@ async function reconciled(refusal?: ApiError) {
       appliers,
       clock: { wall: () => NOW_MS },
       cluster: {
-        podsOf: () => ({ own: snapshot.pods, others: [] }),
+        podsOf: () => ({ pods: snapshot.pods, otherPods: [] }),
         correctionsOf: () => new Map(),
         snapshotOf: (_subject, known) => ({ ...snapshot, ...known }),
       },

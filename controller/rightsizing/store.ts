@@ -136,10 +136,10 @@ export class RecordStore {
   }
 
   #flushNext(namespaces: ReadonlySet<string>): Promise<void> {
-    const own = this.#last.then(() => this.#flushAll(namespaces));
+    const flushed = this.#last.then(() => this.#flushAll(namespaces));
     // The caller of each flush gets its failure.
-    this.#last = own.catch(() => undefined);
-    return own;
+    this.#last = flushed.catch(() => undefined);
+    return flushed;
   }
 
   async #flushAll(namespaces: ReadonlySet<string>): Promise<void> {
@@ -211,9 +211,9 @@ export class RecordStore {
     const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
     const leads = !signal.aborted;
     const merged = mergeRecords({
-      own: [...records.values()],
-      found: recordsOf(now, namespace),
-      known: recordsOf([...stored.values()], namespace),
+      ours: [...records.values()],
+      theirs: recordsOf(now, namespace),
+      base: recordsOf([...stored.values()], namespace),
     }, { leads });
     stored.clear();
     for (const report of now) stored.set(report.metadata.name, report);

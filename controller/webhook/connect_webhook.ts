@@ -88,7 +88,7 @@ function certificateSource(
     const readFiles = certificateFolder(webhookFolder);
     return (use, signal) => followFiles({ ...parts, readFiles, reader, use }, signal);
   }
-  const kept = {
+  const keeper = {
     ...parts,
     reader,
     maker: createCertificateMaker(),
@@ -96,7 +96,7 @@ function certificateSource(
     trust: createTrustStore(connection, { name: WEBHOOK_CONFIGURATION }),
     names: servingNames(webhookService, namespace),
   };
-  return (use, signal) => keepCertificates({ ...kept, use }, signal);
+  return (use, signal) => keepCertificates({ ...keeper, use }, signal);
 }
 
 function endpointPublisher(

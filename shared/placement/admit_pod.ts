@@ -82,18 +82,18 @@ export function observePods(before: Reservations, pods: readonly CountedPod[]): 
 }
 
 /**
- * Drops the oldest reservations of a revision until at most `most` are left, and none that was made after
+ * Drops the oldest reservations of a revision until at most `limit` are left, and none that was made after
  * `untilMs`: more pods than replicas means that earlier creations failed.
  */
 export function dropOldest(
   { open, ...seen }: Reservations,
-  { revision, most, untilMs }: {
+  { revision, limit, untilMs }: {
     readonly revision: string;
-    readonly most: number;
+    readonly limit: number;
     readonly untilMs: number;
   },
 ): Reservations {
-  let excess = open.filter((one) => one.revision === revision).length - most;
+  let excess = open.filter((one) => one.revision === revision).length - limit;
   return {
     open: open.filter((one) => one.revision !== revision || one.sinceMs > untilMs || excess-- <= 0),
     ...seen,
@@ -157,13 +157,13 @@ export function admitPod(before: Reservations, input: AdmissionInput): PodAdmiss
   const isLarge = observed.observedUIDs.size > 2 * input.pods.length + MOST_DELETED;
   const present = isLarge ? { ...observed, observedUIDs: uidsOf(input.pods) } : observed;
   const counted = input.pods.filter((one) => one.revision === revision && !one.gone);
-  const most = workload.replicas - 1 - counted.length;
+  const limit = workload.replicas - 1 - counted.length;
   // With more pods than replicas the cached number of replicas is old, so no reservation can be judged by it.
-  const keep = (untilMs: number): Reservations =>
-    most < 0 ? present : dropOldest(present, { revision, most, untilMs });
-  const reservations = keep(nowMs - LATE_MS);
+  const withoutFailed = (untilMs: number): Reservations =>
+    limit < 0 ? present : dropOldest(present, { revision, limit, untilMs });
+  const reservations = withoutFailed(nowMs - LATE_MS);
   // Creations may fail after admission, so the floor counts no doubtful reservation.
-  const certain = countsOf(revision, { reservations: keep(nowMs), counted });
+  const certain = countsOf(revision, { reservations: withoutFailed(nowMs), counted });
   const lacksFloor = workload.kind === "Deployment" &&
     certain["on-demand"] < floorOf(workload.replicas, spec);
   const counts = lacksFloor ? certain : countsOf(revision, { reservations, counted });

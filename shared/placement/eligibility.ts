@@ -222,10 +222,10 @@ function parse<T>(
   return undefined;
 }
 
-function wholeNumber(text: string | undefined, most: number): number | undefined {
+function wholeNumber(text: string | undefined, max: number): number | undefined {
   if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
   const value = Number(text);
-  return value <= most ? value : undefined;
+  return value <= max ? value : undefined;
 }
 
 /** Kinds of workloads with pods that are placed. */

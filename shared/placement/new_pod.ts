@@ -176,18 +176,18 @@ export function placedFields(
   { to, classes }: PlacementTargetOptions,
 ): PlacedFields {
   const capacity = capacityKeys(classes);
-  const own = classes[to].tolerations;
-  const others = classes[otherClass(to)].tolerations;
-  const kept = tolerations.filter((one) =>
-    ![...own, ...others].some((known) => isSameToleration(one, known)) &&
-    !others.some((known) => toleratesSame(one, known))
+  const wanted = classes[to].tolerations;
+  const unwanted = classes[otherClass(to)].tolerations;
+  const unrelated = tolerations.filter((one) =>
+    ![...wanted, ...unwanted].some((known) => isSameToleration(one, known)) &&
+    !unwanted.some((known) => toleratesSame(one, known))
   );
   return {
     nodeSelector: {
       ...Object.fromEntries(Object.entries(nodeSelector).filter(([key]) => !capacity.has(key))),
       ...selectorOf(to, classes),
     },
-    tolerations: [...kept, ...own],
+    tolerations: [...unrelated, ...wanted],
   };
 }
 

@@ -242,8 +242,8 @@ pure("expire() and dropOldest() remove reservations in time, and by revision", (
     reservation({ name: "c" }, { sinceMs: 10 }),
     reservation({ name: "d" }, { sinceMs: 20 }),
   );
-  const left = (most: number, untilMs = 20) =>
-    dropOldest(some, { revision: "r1", most, untilMs }).open.map(({ pod }) => pod.name).join("");
+  const left = (limit: number, untilMs = 20) =>
+    dropOldest(some, { revision: "r1", limit, untilMs }).open.map(({ pod }) => pod.name).join("");
   assert.deepEqual([left(3), left(1), left(0), left(0, 19), left(0, 9)], [
     ...["abcd", "bd", "b", "bd", "bcd"],
   ]);

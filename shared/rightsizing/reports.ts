@@ -50,7 +50,7 @@ export function writeOrder(
 ): readonly ReportPart[] {
   const keysOf = ({ workloads }: Pick<ReportPart, "workloads">) => workloads.map(entryKey);
   const partOf = new Map(parts.flatMap((part) => keysOf(part).map((key) => [key, part] as const)));
-  const held = new Map(
+  const storedKeys = new Map(
     parts.map((part) => [part, new Set(keysOf(stored.get(part.name) ?? { workloads: [] }))]),
   );
   const visited = new Set<ReportPart>();
@@ -58,9 +58,9 @@ export function writeOrder(
   const visit = (part: ReportPart): void => {
     if (visited.has(part)) return;
     visited.add(part);
-    for (const key of held.get(part) ?? []) {
+    for (const key of storedKeys.get(part) ?? []) {
       const next = partOf.get(key);
-      if (next !== undefined && !held.get(next)?.has(key)) visit(next);
+      if (next !== undefined && !storedKeys.get(next)?.has(key)) visit(next);
     }
     order.push(part);
   };
@@ -111,11 +111,11 @@ function bytesOf(value: unknown): number {
 /** Records of one namespace. */
 export interface RecordVersions {
   /** Records of this controller. */
-  readonly own: readonly WorkloadRecord[];
+  readonly ours: readonly WorkloadRecord[];
   /** Records that another controller has written. */
-  readonly found: readonly WorkloadRecord[];
+  readonly theirs: readonly WorkloadRecord[];
   /** Records as this controller last read or wrote them. */
-  readonly known: readonly WorkloadRecord[];
+  readonly base: readonly WorkloadRecord[];
 }
 
 /** The records to write. */
@@ -128,30 +128,30 @@ export interface MergedRecords {
 }
 
 /**
- * Merges the records of two controllers. Where one of them has applied values since `known`, the record with the
+ * Merges the records of two controllers. Where one of them has applied values since `base`, the record with the
  * later application counts: pods have its values, or are about to get them. Otherwise the leader's records
  * count, and its list of workloads.
  */
 export function mergeRecords(
-  { own, found, known }: RecordVersions,
+  { ours, theirs, base }: RecordVersions,
   { leads }: { readonly leads: boolean },
 ): MergedRecords {
   const byKey = (all: readonly WorkloadRecord[]) => new Map(all.map((one) => [keyOf(one), one]));
-  const [mine, theirs, before] = [byKey(own), byKey(found), byKey(known)];
+  const [ourByKey, theirByKey, baseByKey] = [byKey(ours), byKey(theirs), byKey(base)];
   const records: WorkloadRecord[] = [];
   const taken: WorkloadRecord[] = [];
   let isAhead = false;
-  for (const key of new Set([...mine.keys(), ...theirs.keys()])) {
-    const [my, their, old] = [mine.get(key), theirs.get(key), before.get(key)];
-    const isMine = appliedAt(my) > Math.max(appliedAt(their), appliedAt(old));
-    const isTheirs = appliedAt(their) > Math.max(appliedAt(my), appliedAt(old));
+  for (const key of new Set([...ourByKey.keys(), ...theirByKey.keys()])) {
+    const [our, their, old] = [ourByKey.get(key), theirByKey.get(key), baseByKey.get(key)];
+    const isOurs = appliedAt(our) > Math.max(appliedAt(their), appliedAt(old));
+    const isTheirs = appliedAt(their) > Math.max(appliedAt(our), appliedAt(old));
     // A record that this controller has deleted does not come back, unless values were applied since.
-    const leading = my ?? (old === undefined ? their : undefined);
-    const kept = isMine ? my : isTheirs || !leads ? their : leading;
-    if (isMine) isAhead = true;
-    if (kept === undefined) continue;
-    records.push(kept);
-    if (kept === their) taken.push(kept);
+    const leading = our ?? (old === undefined ? their : undefined);
+    const merged = isOurs ? our : isTheirs || !leads ? their : leading;
+    if (isOurs) isAhead = true;
+    if (merged === undefined) continue;
+    records.push(merged);
+    if (merged === their) taken.push(merged);
   }
   return { records, taken, isAhead };
 }

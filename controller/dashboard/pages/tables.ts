@@ -167,8 +167,8 @@ function pageLinks(
   if (pages === 1) return "";
   const link = (to: number, text: string): Html | string => {
     if (to < 1 || to > pages) return "";
-    const kept = Object.entries(query).flatMap(([name, value]) => value ? [[name, value]] : []);
-    const choice = new URLSearchParams([...kept, ["page", String(to)]]);
+    const filters = Object.entries(query).flatMap(([name, value]) => value ? [[name, value]] : []);
+    const choice = new URLSearchParams([...filters, ["page", String(to)]]);
     return html`<a href="?${choice.toString()}#${id}">${text}</a>`;
   };
   return html`

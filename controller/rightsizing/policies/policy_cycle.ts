@@ -114,29 +114,29 @@ export class PolicyCycles {
       const last = records.get({ kind, namespace, name });
       return last !== undefined && isNamed(policy, last.policy) ? last : undefined;
     };
-    const { due = [], others = [] } = Object.groupBy(won, (workload) => {
-      const isDue = state.only === undefined || state.only.has(workloadKey(workload)) ||
+    const { selected = [], others = [] } = Object.groupBy(won, (workload) => {
+      const isSelected = state.only === undefined || state.only.has(workloadKey(workload)) ||
         lastRecord(workload) === undefined;
-      return isDue ? "due" : "others";
+      return isSelected ? "selected" : "others";
     });
     const source = sources.sourceFor(policy.spec);
     const reconciled = (await Promise.all(
-      due.map((workload) =>
+      selected.map((workload) =>
         permits.run(async (): Promise<readonly ReconciledWorkload[]> => {
           const outcome = await this.#reconcileNext({ workload, policy, source }, state.signal);
           return outcome === undefined ? [] : [{ workload, outcome }];
         })
       ),
     )).flat();
-    const own = [
+    const wonRecords = [
       ...reconciled.map(({ outcome }) => outcome.record),
       ...others.flatMap((workload) => lastRecord(workload) ?? []),
     ];
     return {
-      problem: providerProblem(own),
-      matched: [...own, ...lost],
+      problem: providerProblem(wonRecords),
+      matched: [...wonRecords, ...lost],
       reconciled,
-      aborted: reconciled.length < due.length,
+      aborted: reconciled.length < selected.length,
     };
   }
 
@@ -207,15 +207,15 @@ function discover(
   policy: ActivePolicy,
   state: CycleState,
 ): { readonly won: readonly Workload[]; readonly lost: readonly WorkloadRecord[] } {
-  const own = state.policies.find(({ metadata }) => isNamed(policy, metadata));
+  const present = state.policies.find(({ metadata }) => isNamed(policy, metadata));
   // The policy is deleted.
-  if (own === undefined) return { won: [], lost: [] };
+  if (present === undefined) return { won: [], lost: [] };
   const won: Workload[] = [];
   const lost: WorkloadRecord[] = [];
   for (const workload of state.workloads) {
-    if (!matchesWorkload(own, workload, state)) continue;
+    if (!matchesWorkload(present, workload, state)) continue;
     const winner = policyFor(workload, state);
-    if (winner === undefined || winner === own) won.push(workload);
+    if (winner === undefined || winner === present) won.push(workload);
     else lost.push(outweighedRecord(workload, winner));
   }
   return { won, lost };

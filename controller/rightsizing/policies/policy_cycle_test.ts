@@ -66,7 +66,7 @@ function stage(
     clock: { wall: () => NOW_MS },
     appliers: recordedAppliers(),
     cluster: {
-      podsOf: () => ({ own: [], others: [] }),
+      podsOf: () => ({ pods: [], otherPods: [] }),
       correctionsOf: () => new Map(),
       snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
     },
@@ -187,7 +187,7 @@ pure("run() reports a missing permission, and no other refusals", async () => {
   const { run } = stage((question) => source.usage(question, NEVER), {
     appliers,
     cluster: {
-      podsOf: () => ({ own: [], others: [] }),
+      podsOf: () => ({ pods: [], otherPods: [] }),
       correctionsOf: () => new Map(),
       snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
     },

@@ -47,11 +47,12 @@ export function regexText(text: string): string {
 export function foreignPodFilter(
   { pods, otherPods }: { readonly pods: readonly string[]; readonly otherPods: readonly string[] },
 ): (pod: string) => boolean {
-  const own = new Set(pods);
+  const workloadPods = new Set(pods);
   const others = new Set(otherPods);
   const otherCreators = new Set(otherPods.map(creatorName));
   for (const pod of pods) otherCreators.delete(creatorName(pod));
-  return (pod) => !own.has(pod) && (others.has(pod) || otherCreators.has(creatorName(pod)));
+  return (pod) =>
+    !workloadPods.has(pod) && (others.has(pod) || otherCreators.has(creatorName(pod)));
 }
 
 /** The name without its last part: of the object that created the pod. */

@@ -145,7 +145,7 @@ export function decideWanted(
     wanted: values,
     passes: MOST_PASSES,
   });
-  if (hold !== undefined) return held(hold, clamps);
+  if (hold !== undefined) return holdDecision(hold, clamps);
   const method = methodFor(snapshot, wanted);
   // Without a method the last guard has held.
   if (settled && method !== undefined) return { outcome: "apply", method, wanted, clamps };
@@ -223,7 +223,7 @@ export function joinedReport<W extends Pick<GuardReport, "reason" | "message">>(
 }
 
 /** The decision of a hold. Where clamps have left only changes below the threshold, the first clamp is the reason. */
-function held(
+function holdDecision(
   { yields, retryAfterMs, ...report }: Hold<RightsizingReason>,
   clamps: readonly GuardReport[],
 ): RightsizingDecision {

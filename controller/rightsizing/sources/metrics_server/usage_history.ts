@@ -40,14 +40,14 @@ const MOST_TIMES_KEPT = 20_000;
 
 /** Counts readings, and answers queries. */
 export class UsageHistory {
-  readonly #kept: HistoryMap;
+  readonly #histories: HistoryMap;
   readonly #slots: number;
   /** Times of the last readings of pods, by namespace and pod. */
   readonly #lastMs = new Map<string, number>();
 
   /** `slots`: parts of a window, see `RingShape`. */
-  constructor(kept: HistoryMap, slots: number) {
-    this.#kept = kept;
+  constructor(histories: HistoryMap, slots: number) {
+    this.#histories = histories;
     this.#slots = slots;
   }
 
@@ -56,7 +56,7 @@ export class UsageHistory {
     { namespace, pod, timeMs, containers }: KubePodUsage,
     { owner, nowMs }: { readonly owner: PodOwner; readonly nowMs: number },
   ): void {
-    const history = this.#kept.get(owner.uid) ??
+    const history = this.#histories.get(owner.uid) ??
       { newestMs: 0, countedMs: 0, containers: new Map() };
     const lastMs = this.#lastMs.get(`${namespace}/${pod}`) ?? history.countedMs;
     if (timeMs <= nowMs - OLDEST_MS || timeMs <= lastMs) return;
@@ -65,7 +65,7 @@ export class UsageHistory {
     }
     this.#lastMs.set(`${namespace}/${pod}`, timeMs);
     history.newestMs = Math.max(history.newestMs, timeMs);
-    this.#kept.set(owner.uid, history);
+    this.#histories.set(owner.uid, history);
     // A node's clock may be ahead: nothing was measured later than now.
     const atMs = Math.min(timeMs, nowMs);
     for (const { name, cpu, memory } of containers) {
@@ -81,7 +81,7 @@ export class UsageHistory {
     { workload, containers, window }: UsageQuery,
     nowMs: number,
   ): ReadonlyMap<string, ContainerUsage> {
-    const known = this.#kept.get(workload.uid)?.containers;
+    const known = this.#histories.get(workload.uid)?.containers;
     return new Map(containers.map((container) => {
       const rings = known?.get(container);
       if (rings === undefined) {
@@ -96,7 +96,7 @@ export class UsageHistory {
 
   /** Deletes all workloads but those of these UIDs. */
   keepOnly(uids: ReadonlySet<string>): void {
-    for (const [uid] of this.#kept.entries()) if (!uids.has(uid)) this.#kept.delete(uid);
+    for (const [uid] of this.#histories.entries()) if (!uids.has(uid)) this.#histories.delete(uid);
   }
 
   /** The rings of a container with its owner's present window. */
