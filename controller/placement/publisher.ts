@@ -119,7 +119,8 @@ export function createStatusPublisher(
         await clock.sleep(INTERVAL_MS, signal);
         // No namespace has an empty name.
         if (!isLoaded) await whenDue("", { signal, act: () => load(signal) });
-        for (const [namespace, known] of isLoaded ? [...namespaces] : []) {
+        if (!isLoaded) continue;
+        for (const [namespace, known] of [...namespaces]) {
           const act = () => write(known, { namespace, statuses, signal });
           if (known.changed) await whenDue(namespace, { signal, act });
         }

@@ -10,7 +10,7 @@ import {
   type ApplyFailure,
   applyFailure,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { ApplyDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingSnapshot } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
@@ -28,9 +28,6 @@ import { formatCPU } from "../../shared/quantity.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { containersWith, type WantedResources } from "../../shared/resize/inputs/resources.ts";
-
-/** A decision to apply values. */
-export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /**
  * Called after a server-side apply of a template. `outcome`: `accepted`, a `RefusalKind`, or `failed` without a
@@ -80,7 +77,8 @@ export async function applyDecision(
   if (resized === 0 && first !== undefined) return applied;
   // A request and its limit belong together: a pod that did not get the request keeps its original limit.
   const isDenied = [...failures.values()].some(({ permission }) => permission !== undefined);
-  for (const pod of plan.originalLimits.size === 0 || isDenied ? [] : pods.values()) {
+  if (plan.originalLimits.size === 0 || isDenied) return { inForce, ...applied };
+  for (const pod of pods.values()) {
     const { name } = pod.metadata;
     if (failures.has(name)) continue;
     const refused = await refusalOf(appliers.setOriginalLimits(pod, plan.originalLimits));

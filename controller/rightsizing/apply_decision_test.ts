@@ -19,7 +19,8 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
+import type { ApplyDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { type Applied, applyDecision } from "./apply_decision.ts";
 import type { UsageAnswer } from "./ports.ts";
 import { recommendFromUsage, silentSource } from "./reconcile_workload.ts";
 

@@ -13,6 +13,7 @@ import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { describeWanted, type WantedResources } from "../../shared/resize/inputs/resources.ts";
 import {
+  type ApplyDecision,
   joinedReport,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -36,7 +37,7 @@ import {
   valuesInForce,
   type WorkloadRecord,
 } from "../../shared/rightsizing/workload_record.ts";
-import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
+import { type Applied, templateAfter } from "./apply_decision.ts";
 
 /** A decision with its input, and the parts of the outcome that do not depend on it. */
 export interface Evaluation extends PreviousRecord {

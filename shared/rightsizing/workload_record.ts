@@ -15,7 +15,7 @@ import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { PodContainer, ResourceName, Resources } from "../api/pod.ts";
+import type { PodContainer, Resources } from "../api/pod.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
 import type { DistributionSummary, UsageSummary } from "./distribution.ts";
 
@@ -26,24 +26,19 @@ const MOST_BYTES = 4096;
 export type ContainerAmounts = Partial<Omit<ContainerRecommendation, "container" | "explanation">>;
 
 /** The values in force for a container; an absent value is left as the template has it. */
-export type ValuesInForce =
-  & Pick<ContainerRecommendation, "container">
-  & ContainerAmounts
-  & {
-    /** The template's values of the container when these were adopted. */
-    readonly adoptedOn?: ContainerAmounts;
-  };
+export interface ValuesInForce extends ContainerAmounts {
+  readonly container: string;
+  /** The template's values of the container when these were adopted. */
+  readonly adoptedOn?: ContainerAmounts;
+}
 
 /** A container of the template at the last reconcile. */
-export type ContainerTemplate =
-  & Pick<ContainerRecommendation, "container">
-  & ContainerAmounts
-  & {
-    readonly [
-      /** Last changes by other field managers; absent: none within a day. */
-      R in `${ResourceName}Changed`
-    ]?: TemplateChange;
-  };
+export interface ContainerTemplate extends ContainerAmounts {
+  readonly container: string;
+  /** The last change by another field manager; absent: none within a day. */
+  readonly cpuChanged?: TemplateChange;
+  readonly memoryChanged?: TemplateChange;
+}
 
 /** A change of a resource of the template by another field manager. */
 export interface TemplateChange {

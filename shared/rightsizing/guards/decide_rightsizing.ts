@@ -101,24 +101,26 @@ export const NEW_POD_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN.filter(({ newPo
 /** A cut or note of a guard. */
 export type GuardReport = Report<RightsizingReason>;
 
+/** A decision to apply values. */
+export interface ApplyDecision {
+  readonly outcome: "apply";
+  readonly method: ApplyMethod;
+  readonly wanted: WantedResources;
+  /** Clamps and notes, each once. */
+  readonly clamps: readonly GuardReport[];
+}
+
+/** A decision to apply nothing now. */
+export interface HoldDecision extends GuardReport {
+  readonly outcome: "hold";
+  readonly retryAfterMs?: number;
+  /** True where the changes that are left after clamps are below the threshold. */
+  readonly onlyBelowThreshold?: true;
+  readonly clamps: readonly GuardReport[];
+}
+
 /** The guards' decision. */
-export type RightsizingDecision =
-  & {
-    /** Clamps and notes, each once. */
-    readonly clamps: readonly GuardReport[];
-  }
-  & (
-    | { readonly outcome: "apply"; readonly method: ApplyMethod; readonly wanted: WantedResources }
-    | (
-      & {
-        readonly outcome: "hold";
-        readonly retryAfterMs?: number;
-        /** True where the changes that are left after clamps are below the threshold. */
-        readonly onlyBelowThreshold?: true;
-      }
-      & GuardReport
-    )
-  );
+export type RightsizingDecision = ApplyDecision | HoldDecision;
 
 /**
  * Clamps only leave values out, or move them towards the present ones, and values that two guards keep changing

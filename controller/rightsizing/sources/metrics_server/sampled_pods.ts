@@ -71,10 +71,11 @@ export function createSampledPods(
       const known = new Map<string, PodOwner | undefined>();
       return ({ namespace, name }) => {
         const pod = caches.pods.get(`${namespace}/${name}`);
-        for (const ref of pod === undefined ? [] : workloadsOf(pod)) {
+        if (pod === undefined) return undefined;
+        for (const ref of workloadsOf(pod)) {
           const found = workloadOf(caches, { namespace, refs: [ref] });
           const workload = found && rightsizedWorkload(found);
-          if (workload === undefined || pod === undefined) continue;
+          if (workload === undefined) continue;
           if (!controls(workload, pod, { replicaSet: replicaSets.get })) continue;
           const key = workloadKey(workload);
           if (!known.has(key)) known.set(key, ownerOf(workload));
