@@ -1,6 +1,6 @@
 /**
- * The objects that a request may see: the namespaces in which its user may list pods, and the nodes
- * where it may list those. The API server decides, by TokenReview and SubjectAccessReview.
+ * The objects that a request may see: the namespaces in which its user may list pods, and the nodes if
+ * it may list nodes. The API server decides, by TokenReview and SubjectAccessReview.
  *
  * @module
  */

@@ -82,8 +82,8 @@ export interface History {
   /** The hour of a node; undefined where nothing is known of it. */
   node(name: string, nowMs: number): NodeHour | undefined;
   /**
-   * Sums of all nodes; price and pressure are the highest. A node without a sample counts by the one before it, so
-   * that an agent which is read a little later makes no dip.
+   * Sums of all nodes; price and pressure are the highest. A missing sample of a node is replaced by the one before
+   * it, so that an agent which is read a little late causes no dip.
    */
   cluster(nowMs: number): NodeHour;
   /** The hour of the pod with this UID. */

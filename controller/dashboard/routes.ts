@@ -57,7 +57,7 @@ const MOST_OF_A_USER = 20;
 /** Between the updates of two streams, ms, so that the controller does other work in between. */
 const APART_MS = 50;
 
-/** Browsers drop longer cookies; the rest is for the name and the attributes. */
+/** Browsers drop cookies of more than 4096 characters with name and attributes. */
 const MOST_TOKEN_LENGTH = 4000;
 
 /** Longest body of a request: a login form with its token. */
@@ -90,7 +90,7 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     },
     referrerPolicy: "no-referrer",
     xFrameOptions: "DENY",
-    // The server speaks plain HTTP; what stands before it says whether there is TLS.
+    // The server speaks plain HTTP; a proxy before it may terminate TLS, and sets this header itself.
     strictTransportSecurity: false,
   }));
   app.use(csrf());

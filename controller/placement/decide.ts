@@ -1,5 +1,5 @@
 /**
- * Decides what to do for one workload, and its status. Holds all policy of a reconcile. Pure.
+ * Decides the actions for one workload, and its status. Holds all policy of a reconcile. Pure.
  *
  * @module
  */
@@ -77,7 +77,7 @@ export interface PlannedMove extends PlannedEviction {
   readonly memoryAfter?: PlacementMemory;
 }
 
-/** Decides what to do. Pure. */
+/** Decides the actions and the status. */
 export function decide(
   snapshot: PlacementSnapshot,
   settings: MoveSettings,

@@ -37,7 +37,7 @@ export const EVICTED_FOR_MS = 60_000;
 /** Bounds of the wait after a refusal, ms: a spot node is gone within two minutes, and requests load the API server. */
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 60_000;
-/** How long a refusal is remembered: what denies evictions seldom changes, ms. */
+/** How long a refusal is remembered, ms: the reasons of denials seldom change. */
 const REFUSED_FOR_MS = 1_800_000;
 
 /** An empty log. */

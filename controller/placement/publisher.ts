@@ -27,7 +27,7 @@ export interface StatusPublisher {
   /** Deletes the statuses of all other workloads. */
   retain(workloads: readonly PlacementSubject[]): void;
   /**
-   * Writes what has changed every two seconds, large ConfigMaps less often, until the signal is aborted.
+   * Writes changed ConfigMaps every two seconds, large ones less often, until the signal is aborted.
    * Failures are logged, and retried ever later.
    */
   run(signal: AbortSignal): Promise<void>;

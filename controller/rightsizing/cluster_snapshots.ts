@@ -21,7 +21,7 @@ import type { Corrections } from "../../shared/rightsizing/recommend.ts";
 import type { Caches } from "../caches.ts";
 import type { CorrectionMemory } from "./corrections.ts";
 
-/** The caches of what bounds the values of a workload. */
+/** Caches of the objects that bound a workload's values. */
 export type BoundCaches = Pick<
   Caches,
   | "horizontalPodAutoscalers"

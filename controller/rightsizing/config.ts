@@ -26,7 +26,7 @@ export function isDryRun({ dryRun, rightsizingDryRun }: RightsizingSettings): bo
   return dryRun || rightsizingDryRun;
 }
 
-/** Policies of these namespaces act on all namespaces; others act on their own alone. */
+/** Policies of these namespaces act on all namespaces; other policies only on their own namespace. */
 export function policyNamespacesOf(
   { policyNamespaces, namespace }: RightsizingSettings,
 ): readonly string[] {

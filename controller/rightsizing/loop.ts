@@ -80,7 +80,7 @@ interface Loop extends RightsizingLoopParts {
   readonly schedule: PolicySchedule;
 }
 
-/** Runs until `signal` is aborted, then finishes what is under way. */
+/** Runs until `signal` is aborted, then completes reconciles in progress. */
 export async function runRightsizingLoop(
   parts: RightsizingLoopParts,
   signal: AbortSignal,

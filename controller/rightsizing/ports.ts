@@ -1,5 +1,5 @@
 /**
- * Ports of rightsizing: usage and events. `shared/rightsizing/ports.ts` has what it writes.
+ * Ports of rightsizing: usage and events. `shared/rightsizing/ports.ts` has its ports for writes.
  *
  * @module
  */

@@ -104,7 +104,7 @@ export async function reconcileWorkload(
   return reportApplied(evaluated, { toApply, applied, beganMs });
 }
 
-/** The workload before its usage is asked for. */
+/** The state of the workload before its usage is queried. */
 interface Observed extends Pick<ReconcileSubject, "before" | "denial"> {
   readonly target: Omit<ReconciledWorkload, "pods">;
   /** The record with the present template. */

@@ -23,7 +23,7 @@ export interface PermissionMemory {
   missing(workload: PermissionScope): readonly MissingPermission[];
 }
 
-/** After this a write is tried again, ms: the permission may be granted. */
+/** How long a missing permission is remembered, ms: then a write is sent again, since it may be granted. */
 const REMEMBERED_MS = 30_000;
 
 /** The beginnings of the permissions that a method needs. */

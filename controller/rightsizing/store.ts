@@ -46,7 +46,7 @@ const APPLIED_MS = 5000;
 interface NamespaceRecords {
   readonly namespace: string;
   readonly records: Map<string, WorkloadRecord>;
-  /** Reports as they are stored, by name. */
+  /** Reports as last read or written, by name. */
   readonly stored: Map<string, RecommendationReport>;
   /** Records of another writer, until a reconcile that began with them has ended. */
   readonly taken: Map<string, WorkloadRecord>;

@@ -129,7 +129,7 @@ function endpointPublisher(
 export interface WebhookParts {
   readonly log: Log;
   readonly listen: (certificate: KeyedCertificate) => Promise<WebhookServer>;
-  /** Passes each certificate on, until the signal is aborted: kept ones, or those of files. */
+  /** Calls `use` with each new certificate until the signal is aborted. */
   readonly certificates: (
     use: (pair: KeyedCertificate) => Promise<void>,
     signal: AbortSignal,

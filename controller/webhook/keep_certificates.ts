@@ -1,6 +1,6 @@
 /**
- * The certificates of the webhook: its own ones in a Secret, which it makes once, renews in time and has API
- * servers trust, or those of a folder that another program renews.
+ * The certificates of the webhook: either in a Secret, where it creates and renews them and publishes their
+ * authority to API servers, or in a folder that another program renews.
  *
  * @module
  */
@@ -55,7 +55,7 @@ export interface KeptCertificatesParts {
 /** Time between two reads of Secret and bundles, ms. */
 const READ_EVERY_MS = 60_000;
 
-/** Keeps them until `signal` is aborted. Failures are logged and tried again. */
+/** Keeps certificates valid and served until `signal` is aborted. Failures are logged and retried. */
 export async function keepCertificates(
   parts: KeptCertificatesParts,
   signal: AbortSignal,

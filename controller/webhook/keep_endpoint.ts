@@ -42,7 +42,7 @@ export function endpointSpec(
 
 /**
  * Writes the EndpointSlice, and again whenever it differs, until `signal` is aborted; then takes the
- * endpoint out, unless another leader has written its own. Failures are logged and tried again.
+ * endpoint out, unless another leader has written its own. Failures are logged and retried.
  */
 export async function keepEndpoint(parts: KeptEndpointParts, signal: AbortSignal): Promise<void> {
   const { store, spec, clock, log } = parts;

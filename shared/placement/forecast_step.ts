@@ -26,7 +26,7 @@ import {
   unplacedInFallback,
 } from "./shortage.ts";
 
-/** A step, as it is published. */
+/** A published step. */
 export interface StepForecast {
   /** For instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
   readonly action: string;

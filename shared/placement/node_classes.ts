@@ -1,5 +1,5 @@
 /**
- * The classes of nodes: one setting says which nodes are spot, and what sends pods there.
+ * The classes of nodes, and the setting with the selectors and tolerations of each class.
  *
  * @module
  */

@@ -192,7 +192,7 @@ export function selectorConstraints(nodeSelector: Labels): readonly NodeConstrai
 }
 
 /**
- * Constraints of the volumes of these claims. A claim without a volume constrains nothing; most get theirs
+ * Constraints of the volumes of these claims. A claim without a volume constrains nothing; most claims are bound
  * once their first pod has a node.
  */
 export function volumeConstraints(

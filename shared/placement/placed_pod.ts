@@ -74,7 +74,7 @@ export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
   return countByClass(pods.filter((pod) => pod.scheduled && isPresent(pod)));
 }
 
-/** How many pods wait for a node, by the class that they were made for. */
+/** How many pods wait for a node, by the class that they were created for. */
 export function waitingByClass(pods: readonly PlacedPod[]): ClassCounts {
   return countByClass(pods.filter(({ scheduled, gone }) => !scheduled && !gone));
 }

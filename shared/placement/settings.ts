@@ -1,5 +1,5 @@
 /**
- * The settings of placement, and those that files of Spotalis have.
+ * The settings of placement, and settings that are accepted since files of Spotalis have them.
  *
  * @module
  */

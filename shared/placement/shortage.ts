@@ -17,7 +17,7 @@ export interface Shortage {
   readonly sinceMs?: number;
   /** Fallbacks in a row, at least 1: each lasts twice as long as the one before. */
   readonly rounds: number;
-  /** When and how often pods that were made for spot in the fallback were recreated; absent: never. */
+  /** When and how often pods that were created for spot in the fallback were recreated; absent: never. */
   readonly remade?: { readonly atMs: number; readonly count: number };
 }
 

@@ -18,7 +18,7 @@ export interface PlacedWorkload extends Pick<ReplicaCounts, "replicas" | "firstO
 }
 
 /**
- * Divides replicas: spot = min(⌊replicas × percentage⌋, what the floor leaves), on-demand the rest. The
+ * Divides replicas: spot = min(⌊replicas × percentage⌋, replicas − floor), on-demand = replicas − spot. So the
  * floor takes precedence over the percentage. 10 replicas, 60 %, floor 2: 6 and 4; 3 replicas: 1 and 2.
  * One replica more adds one to one of the two counts, so replicas can be placed and removed one by one.
  */
@@ -37,8 +37,8 @@ export function floorOf(replicas: number, { minOnDemand }: SplitSpec): number {
 }
 
 /**
- * The class of the next pod beside those counted: the one class that lacks a pod. Thus the floor is filled
- * first, and pods of the wrong class are compensated first.
+ * The class of the next pod beside the counted ones: the class that lacks a pod. Thus the floor is filled first,
+ * and pods of the wrong class are compensated first.
  */
 export function nextClass(counts: ClassCounts, spec: SplitSpec): NodeClass {
   const { spot } = splitReplicas(counts.spot + counts["on-demand"] + 1, spec);
@@ -127,7 +127,7 @@ function compareMoves(a: Move, b: Move): number {
     Number(b.pod.cordoned) - Number(a.pod.cordoned);
 }
 
-/** The pods' annotation; those with the lowest cost go first, among those that are equally ready. */
+/** The pods' annotation: of equally ready pods, a scale-down deletes the one with the lowest cost first. */
 export const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 
 /** The annotation holds 32 bits. */

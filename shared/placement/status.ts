@@ -51,11 +51,11 @@ export interface RevisionStatus {
   readonly desired?: ClassCounts;
   /** Pods by the class of their nodes. */
   readonly actual: ClassCounts;
-  /** Pods without a node, by the class that they were made for. */
+  /** Pods without a node, by the class that they were created for. */
   readonly pending: ClassCounts;
 }
 
-/** A pod; its class is that of its node, or the one that it was made for. */
+/** A pod; its class is that of its node, or the one that it was created for. */
 export interface PodStatus
   extends Pick<PlacedPod, "name" | "revision" | "node" | "class" | "ready"> {
   /** Short remarks. */
@@ -79,7 +79,7 @@ export interface PlacementStatus extends PhaseStatus {
   readonly pending?: ClassCounts;
   /** The newest first. */
   readonly revisions: readonly RevisionStatus[];
-  /** Without those that are gone, unless their node is about to go. */
+  /** Pods that are not gone, or whose node is about to go. */
   readonly pods: readonly PodStatus[];
 }
 

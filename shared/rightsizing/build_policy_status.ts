@@ -109,7 +109,7 @@ const LONGEST_MESSAGE = 32_768;
 
 const encoder = new TextEncoder();
 
-/** The status after the cycle. Workloads and counts of a cycle that reconciled none are those before. */
+/** The status after the cycle. A cycle that reconciled no workloads keeps the workloads and counts before it. */
 export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
   const { before, workloads, generation, nowMs } = cycle;
   return {
@@ -225,9 +225,9 @@ function worstFirst(a: ComparedRecord, b: ComparedRecord): number {
 }
 
 /**
- * The largest difference between a request and what is recommended, as a part of the request: 0.5 for
- * 100m where 150m is recommended. Requests are those in force, or of the template where none are. Infinity
- * where there is no request, 0 where nothing is recommended.
+ * The largest difference between a request and its recommendation, as a part of the request: 0.5 for 100m and a
+ * recommendation of 150m. Requests are the values in force, or the template's where none are. Infinity without a
+ * request, 0 without a recommendation.
  */
 function largestDifference(
   { recommendations, inForce, template = [] }: WorkloadRecord,

@@ -6,7 +6,7 @@
 
 /** Figures and quantiles of samples, which are stored as a list or as a histogram. */
 export interface Distribution {
-  /** Number of samples; 0: of the rest only the times have a meaning. */
+  /** Number of samples. Without samples, only the times have a meaning. */
   readonly count: number;
   /** The smallest and the largest sample, exactly. */
   readonly min: number;
@@ -144,7 +144,7 @@ export interface UsageSummary {
   readonly memory?: DistributionSummary;
 }
 
-/** The summary of what a container used over the window. */
+/** The summary of a container's usage over the window. */
 export function usageSummaryOf({ container, cpu, memory }: ContainerUsage): UsageSummary {
   return {
     container,

@@ -116,7 +116,7 @@ function specOf(
   const { include = [], exclude = [] } = workloadTypes ?? {};
   const boundsOf = (resource: ResourceName): ResourceBounds => {
     const { min, max } = resourceBounds[resource];
-    // The schema has seen that both can be counted.
+    // The schema has checked that both quantities can be counted.
     return { min: countedQuantity(resource, min) ?? 0, max: countedQuantity(resource, max) ?? 0 };
   };
   return defined({

@@ -1,5 +1,5 @@
 /**
- * A recommendation as a VerticalPodAutoscaler that does nothing: for tools that read those.
+ * A recommendation as a VerticalPodAutoscaler of mode `Off`, for tools that read VPAs.
  *
  * @module
  */

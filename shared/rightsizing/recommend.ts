@@ -198,7 +198,7 @@ function wantedWhileThrottled(
 
 /** An OOM kill within the window; the caller leaves out older ones. */
 export interface OOMKill {
-  /** Bytes that the container had: its memory limit at that time, or what it requested, 0 if nothing. */
+  /** Bytes that the container had: its memory limit at that time, or its request, or 0 without both. */
   readonly hadBytes: number;
   /**
    * True if the container had no limit, so the node was short of memory. It had what it used then, which is not

@@ -27,8 +27,8 @@ export interface TemplatePatch {
     readonly apiVersion?: "apps/v1";
     readonly kind?: RightsizedWorkload["kind"];
     /**
-     * With the UID, the server refuses to apply to another object of the name, and makes no new one where
-     * there is none any more (409).
+     * With the UID, the server refuses (409) to apply to another object of the same name, and to create one where
+     * the object was deleted.
      */
     readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
     readonly spec: { readonly template: { readonly spec: ResizePatch["spec"] } };
@@ -40,9 +40,9 @@ export interface TemplatePatch {
  * others' fields. Without server-side apply, a strategic merge patch of the values that change, which does not
  * own fields by applying.
  *
- * `owned`: what the manager owns of the template by earlier applications. An apply that does not name a
- * field again gives it up, and if no other manager owns it the server removes it. So what is owned and not
- * wanted is named with the value that it has.
+ * `owned`: the fields that the manager owns by earlier applications. An apply without such a field gives it up,
+ * and the server removes it if no other manager owns it. So owned fields without a wanted value are applied with
+ * their present value.
  */
 export function templatePatch(
   workload: RightsizedWorkload,
@@ -88,7 +88,7 @@ export function templatePatch(
     : { contentType: "application/strategic-merge-patch+json", fieldManager, force: false, body };
 }
 
-/** The container's values of these fields; a field that is gone from the template can't be kept. */
+/** The container's present values of these fields; a field that the template lacks has none. */
 function presentValues(
   container: Resources,
   fields: ReadonlySet<ResourceField> = new Set(),

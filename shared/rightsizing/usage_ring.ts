@@ -81,7 +81,7 @@ export interface UsageHistogram {
   carries?: Map<number, number>;
 }
 
-/** Spans grow by whole blocks, so that noise around one value seldom makes a new array. */
+/** Spans grow by whole blocks, so that noise around one value seldom needs a new array. */
 const BLOCK = 16;
 const CARRY = 2 ** 16;
 const NO_COUNTS = new Uint16Array(0);
@@ -149,7 +149,7 @@ function mergeInto(target: UsageHistogram, source: UsageHistogram): void {
   addCount(target, -1, source.tiny);
   const { first, counts } = source;
   if (counts.length === 0) return;
-  // Both ends first, so that the target's span is made anew twice at most.
+  // Both ends first, so that the target's span is copied at most twice.
   widen(target, first + counts.length - 1);
   widen(target, first);
   for (const [place, count] of countsOf(source).entries()) addCount(target, first + place, count);
@@ -303,7 +303,7 @@ export const storedRingsSchema = z.object({
   memory: z.array(slotSchema).max(MOST_SLOTS + 1),
 });
 
-/** Rings as they are stored; one day of samples takes 1.9 kB, compressed and in base64. */
+/** The stored form of rings: one day of samples takes 1.9 kB, compressed and in base64. */
 export type StoredRings = z.infer<typeof storedRingsSchema>;
 
 type StoredSlot = z.infer<typeof slotSchema>;

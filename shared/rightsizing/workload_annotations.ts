@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<string, (one: ContainerRecommendation) => string |
   "memory-limit": ({ memoryLimit }) => mapDefined(memoryLimit, formatBytes),
 };
 
-/** Names the policy that the annotations of a workload are of, as `namespace/name`. */
+/** The annotation with the policy of the recommendation, as `namespace/name`. */
 export const POLICY_ANNOTATION = `${PREFIX}policy`;
 const MANAGED = `${PREFIX}managed`;
 const RECOMMENDED_AT = `${PREFIX}last-recommendation`;

@@ -50,7 +50,7 @@ export interface BlockedPods {
 
 /** The model of the cluster's page. */
 export interface ClusterView {
-  /** A page of them: those that are short of CPU first, then by throttled time and by name. */
+  /** A page of nodes: overloaded and congested ones first, then by throttled time and by name. */
   readonly nodes: readonly NodeLine[];
   readonly paging: Paging;
   /** Nodes by mode. */

@@ -47,7 +47,7 @@ export interface NodeDetail {
   readonly hour: NodeHour | undefined;
   /** Shares of all pods of the namespaces that the user may see, the largest first. */
   readonly shares: readonly Share[];
-  /** The same pods, a page of them: most throttled first, then those that lack most of their need. */
+  /** A page of the same pods: most throttled first, then by the part of their need that they lack. */
   readonly pods: readonly ClearedPod[];
   readonly paging: Paging;
   /** Pods of all other namespaces. */

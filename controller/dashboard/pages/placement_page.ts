@@ -30,7 +30,7 @@ import type { DashboardState, ViewOptions } from "../state.ts";
 
 /** The model of placement's page. */
 export interface PlacementView {
-  /** Those that are not as specified first, then by namespace, kind and name. */
+  /** A page of workloads: not as specified first, then by namespace, kind and name. */
   readonly workloads: readonly ShownWorkload[];
   readonly paging: Paging;
   readonly filter: Filter;

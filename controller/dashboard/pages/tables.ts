@@ -1,6 +1,6 @@
 /**
  * Long lists: the rows that a user filters by as tables, a page at a time, and the form that filters them.
- * Links and the form are relative to the page's address, and keep what was chosen.
+ * Links and the form are relative to the page's address, and keep the user's choices.
  *
  * @module
  */

@@ -35,7 +35,7 @@ export interface CycleState extends PolicyInput {
   readonly policies: readonly StoredPolicy[];
   readonly workloads: Iterable<Workload>;
   /**
-   * Only these are reconciled, by key, and those that have no record under this policy yet.
+   * Keys of the workloads to reconcile, beside workloads without a record under this policy.
    * @default all
    */
   readonly only?: ReadonlySet<string> | undefined;

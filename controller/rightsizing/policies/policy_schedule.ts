@@ -40,7 +40,7 @@ export interface DueCycle {
   readonly signal: AbortSignal;
 }
 
-/** Workloads are created in groups: those of this time get one cycle, ms. */
+/** Delay of a cycle for new workloads, ms: they are often created in groups, which one cycle reconciles. */
 const NEW_WORKLOADS_MS = 2000;
 /** The longest wait between two attempts after a temporary failure, ms. */
 const LONGEST_RETRY_MS = 300_000;
@@ -126,7 +126,7 @@ export class PolicySchedule {
     };
   }
 
-  /** Takes the outcome of a cycle; returns when to retry what failed, ms, or Infinity. */
+  /** Notes the outcome of a cycle; returns the time until failed workloads are retried, ms, or Infinity. */
   reconciled(cycle: DueCycle, outcome: CycleOutcome): number {
     const { policy: { metadata, spec }, begunAt, only } = cycle;
     if (only === undefined && !outcome.aborted && spec !== undefined) {

@@ -27,7 +27,7 @@ export type ApplyMethod = "InPlace" | "Recreate";
 export interface MissingPermission {
   /** The method that needs it. */
   readonly method: ApplyMethod;
-  /** For people: `patch pods/resize in namespace shop`. */
+  /** In messages: `patch pods/resize in namespace shop`. */
   readonly permission: string;
 }
 
@@ -62,9 +62,9 @@ export interface RightsizingSnapshot {
   readonly samples: ReadonlyMap<string, number>;
   /** By container: the largest memory sample of any pod in the window, bytes. */
   readonly memoryPeaks: ReadonlyMap<string, number>;
-  /** Those that scale the workload. */
+  /** HPAs that scale the workload. */
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
-  /** Those that target the workload. */
+  /** VPAs that target the workload. */
   readonly verticalAutoscalers: readonly VerticalPodAutoscaler[];
   /** Absent where no LimitRange bounds CPU or memory. */
   readonly ranges?: ResourceRanges;
@@ -75,7 +75,7 @@ export interface RightsizingSnapshot {
   readonly denial?: LastDenial;
   /** When values were last applied to the workload, ms since 1970. */
   readonly lastAppliedMs?: number;
-  /** Values of earlier applications, by container: what new pods get, in place of the template's. */
+  /** Values of earlier applications, by container: new pods get these in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
   /** The template's containers with their last changes by other field managers; absent: not known. */
   readonly recordedTemplate?: readonly ContainerTemplate[];

@@ -115,7 +115,7 @@ export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "me
 
 /**
  * The record with unrecorded values: they count as applied now, so that the cooldown follows. A request or
- * limit beside them stays in force, and counts as long as the template has what it was adopted on.
+ * limit beside them stays in force, and is valid as long as the template has the values of its adoption.
  */
 export function withUnrecorded(
   record: AppliedRecord,

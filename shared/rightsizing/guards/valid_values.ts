@@ -50,7 +50,7 @@ interface RemainingValues {
  * changed since: values are dropped where the author has edited the template, go through `STEPS`, and are cut
  * to what a new pod may have.
  *
- * `written`: the containers as their author wrote them, without what the server adds.
+ * `written`: the containers as their author wrote them, without defaults of the server.
  */
 export function validValues(
   inForce: readonly ValuesInForce[],
@@ -144,7 +144,7 @@ function withinBounds(
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }
 
-/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
+/** Lifts memory above its recent peak, see `liftMemory()`. */
 function aboveMemoryPeak(
   entry: PairEntry,
   { policy, memoryPeaks, written }: StepInput,

@@ -23,7 +23,7 @@ export interface ApplyFailure {
   readonly reason: RightsizingReason | EnforcementReason;
   /** The server's message, or the missing permission. */
   readonly message: string;
-  /** For people: `patch deployments.apps in namespace shop`; of `RBACError` alone. */
+  /** In messages: `patch deployments.apps in namespace shop`; only for `RBACError`. */
   readonly permission?: string;
   /** The wait that the server asks for. */
   readonly retryAfterMs?: number;

@@ -33,9 +33,9 @@ export type HistoryMap = Pick<
   "get" | "set" | "delete" | "entries"
 >;
 
-/** Older readings are not counted, ms: the times of those that were counted may be deleted by then. */
+/** Older readings are not counted, ms: whether one was counted before may be unknown by then. */
 const OLDEST_MS = 600_000;
-/** Above this number of times, those of deleted pods are deleted. */
+/** Above this number of entries, times of pods without recent readings are deleted. */
 const MOST_TIMES_KEPT = 20_000;
 
 /** Counts readings, and answers queries. */
@@ -94,7 +94,7 @@ export class UsageHistory {
     }));
   }
 
-  /** Deletes all workloads but those of these UIDs. */
+  /** Deletes workloads with other UIDs. */
   keepOnly(uids: ReadonlySet<string>): void {
     for (const [uid] of this.#histories.entries()) if (!uids.has(uid)) this.#histories.delete(uid);
   }
