@@ -19,13 +19,6 @@ export interface AgentAddress {
 /** Reads the view of an agent; rejects with the reason why there is none. */
 export type ReadView = (agent: AgentAddress, signal: AbortSignal) => Promise<NodeView>;
 
-/** Ports of the collector. */
-export interface CollectorParts {
-  readonly clock: Clock;
-  readonly agents: () => readonly AgentAddress[];
-  readonly readView: ReadView;
-}
-
 /** The newest views of the nodes, and their history. */
 export interface Collector {
   readonly history: History;
@@ -51,7 +44,11 @@ const ROUND_MS = 11_000;
 const MOST_AGE_MS = 60_000;
 
 /** A collector that has read nothing yet. */
-export function createCollector({ clock, agents, readView }: CollectorParts): Collector {
+export function createCollector({ clock, agents, readView }: {
+  readonly clock: Clock;
+  readonly agents: () => readonly AgentAddress[];
+  readonly readView: ReadView;
+}): Collector {
   const history = createHistory();
   const views = new Map<string, NodeView>();
   const problems = new Map<string, string>();

@@ -24,12 +24,6 @@ export interface EvictionLog {
   expire(): void;
 }
 
-/** The dependencies of the log. */
-export interface EvictionLogParts {
-  readonly clock: Pick<Clock, "monotonic">;
-  readonly settings: () => Pick<PlacementSettings, "placementCooldown">;
-}
-
 type Refusal = Extract<EvictionAnswer, { readonly message: string }>;
 
 /** How long an eviction is remembered: longer than caches lag behind, ms. */
@@ -41,7 +35,10 @@ const LONGEST_MS = 60_000;
 const REFUSED_FOR_MS = 1_800_000;
 
 /** An empty log. */
-export function createEvictionLog({ clock, settings }: EvictionLogParts): EvictionLog {
+export function createEvictionLog({ clock, settings }: {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly settings: () => Pick<PlacementSettings, "placementCooldown">;
+}): EvictionLog {
   const evictedUntilMs = new Map<string, number>();
   const refused = new Map<
     string,

@@ -28,13 +28,6 @@ export interface PlacementReporter {
   removed(workload: PlacementSubject): void;
 }
 
-/** Receivers of reports. */
-export interface PlacementReporterParts {
-  readonly events: PlacementEvents;
-  readonly observer?: PlacementObserver | undefined;
-  readonly log: Pick<Log, "warn">;
-}
-
 /** The last report about a workload. */
 interface Reported {
   readonly uid: string;
@@ -56,7 +49,11 @@ const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
 
 /** A reporter that has reported nothing yet. */
 export function createPlacementReporter(
-  { events, observer, log }: PlacementReporterParts,
+  { events, observer, log }: {
+    readonly events: PlacementEvents;
+    readonly observer?: PlacementObserver | undefined;
+    readonly log: Pick<Log, "warn">;
+  },
 ): PlacementReporter {
   const { emit, emitShortage, emitMoves, reportedOf, forget } = createEventReporter(events, log);
   return {

@@ -36,15 +36,6 @@ import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_
 import { type WorkloadCaches, workloadOf } from "../caches.ts";
 import { type BoundCaches, workloadBounds } from "./cluster_snapshots.ts";
 
-/** Sources of values in force and their bounds. */
-export interface PodCreationParts {
-  readonly caches: WorkloadCaches & BoundCaches;
-  /** By their namespaces. */
-  readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
-  readonly policies: Pick<Informer<StoredPolicy>, "get">;
-  readonly dryRun: () => boolean;
-}
-
 /** A pod as it was sent. */
 export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;
 
@@ -99,7 +90,13 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
  * rightsizing.
  */
 export function createCreationValues(
-  { caches, reports, policies, dryRun }: PodCreationParts,
+  { caches, reports, policies, dryRun }: {
+    readonly caches: WorkloadCaches & BoundCaches;
+    /** By their namespaces. */
+    readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
+    readonly policies: Pick<Informer<StoredPolicy>, "get">;
+    readonly dryRun: () => boolean;
+  },
 ): CreationValues {
   const read = new WeakMap<RecommendationReport, ReadonlyMap<string, WorkloadRecord>>();
   const { horizontalPodAutoscalers, verticalPodAutoscalers, ...others } = caches;

@@ -48,14 +48,6 @@ export function scopeNote(
   return `${phrases.join(", ")}${isBound ? only : ""}`;
 }
 
-/** How metrics-server is sampled. */
-export interface SamplerShape {
-  /** Between two readings, ms. */
-  readonly intervalMs: number;
-  /** Parts of a window that the history has; the oldest of them may be left out. */
-  readonly size: number;
-}
-
 /**
  * A sentence where metrics-server is sampled so seldom that one pod may have fewer samples in the window
  * than `minSamples`: then one cycle has a recommendation and the next has none. Otherwise undefined. One reading
@@ -63,7 +55,12 @@ export interface SamplerShape {
  */
 export function samplesNote(
   { provider, windowMs, minSamples }: Pick<PolicySpec, "provider" | "windowMs" | "minSamples">,
-  { intervalMs, size }: SamplerShape,
+  { intervalMs, size }: {
+    /** Between two readings, ms. */
+    readonly intervalMs: number;
+    /** Parts of a window that the history has; the oldest of them may be left out. */
+    readonly size: number;
+  },
 ): string | undefined {
   if (provider !== "metrics-server") return undefined;
   const certain = Math.max(0, Math.floor(windowMs * (size - 1) / size / intervalMs) - 1);

@@ -46,15 +46,6 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Dependencies of the source. */
-export interface PrometheusUsageParts {
-  readonly queries: PrometheusRangeQueries;
-  /** The server's address, which may change; null: none is configured. */
-  readonly server: () => string | null;
-  /** Matchers for labels that all usage has, `cluster="prod"`; they may change. */
-  readonly matchers: () => readonly string[];
-}
-
 /** From Prometheus' cores and bytes to millicores and bytes. */
 const FACTORS: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 };
 /** Points that one answer should have at most, some 12 MB. */
@@ -95,7 +86,13 @@ export function connectPrometheusUsage(
  * answer, and halved again where series of deleted pods make an answer too large.
  */
 export function createPrometheusUsageSource(
-  { queries, server, matchers }: PrometheusUsageParts,
+  { queries, server, matchers }: {
+    readonly queries: PrometheusRangeQueries;
+    /** The server's address, which may change; null: none is configured. */
+    readonly server: () => string | null;
+    /** Matchers for labels that all usage has, `cluster="prod"`; they may change. */
+    readonly matchers: () => readonly string[];
+  },
 ): UsageSource {
   /** The series of all moments; one series may come in several parts. */
   async function ask(

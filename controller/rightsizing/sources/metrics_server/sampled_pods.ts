@@ -44,17 +44,14 @@ export interface PodOwners {
   workloadUIDs(): ReadonlySet<string> | undefined;
 }
 
-/** Caches of pods, workloads and policies. */
-export interface SampledPodsParts {
-  readonly caches: WorkloadCaches & Pick<Caches, "pods">;
-  readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
-  readonly policies: Pick<Informer<StoredPolicy>, "all">;
-  readonly input: () => PolicyInput;
-}
-
 /** Finds owners in the caches. */
 export function createSampledPods(
-  { caches, replicaSets, policies, input }: SampledPodsParts,
+  { caches, replicaSets, policies, input }: {
+    readonly caches: WorkloadCaches & Pick<Caches, "pods">;
+    readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
+    readonly policies: Pick<Informer<StoredPolicy>, "all">;
+    readonly input: () => PolicyInput;
+  },
 ): PodOwners {
   function ownerOf(workload: RightsizedWorkload): PodOwner | undefined {
     const policy = policyFor(workload, { ...input(), policies: policies.all() });
