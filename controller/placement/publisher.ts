@@ -129,18 +129,16 @@ export function createStatusPublisher(
   };
 }
 
-interface DueAction {
-  readonly signal: AbortSignal;
-  /** Returns how many bytes it has written. */
-  readonly act: () => Promise<number>;
-}
-
 /** Returns a function that acts for a key unless it is too early. */
 const createDueRunner = ({ clock, log }: Pick<StatusPublisherParts, "clock" | "log">) => {
   const dueMs = new Map<string, number>();
   const failing = new Set<string>();
   const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
-  return async (key: string, { signal, act }: DueAction): Promise<void> => {
+  return async (key: string, { signal, act }: {
+    readonly signal: AbortSignal;
+    /** Returns how many bytes it has written. */
+    readonly act: () => Promise<number>;
+  }): Promise<void> => {
     if (signal.aborted || clock.monotonic() < (dueMs.get(key) ?? 0)) return;
     try {
       const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;

@@ -66,16 +66,13 @@ export function emitCycleEvents(
   }
 }
 
-/** A workload and the record for its annotations. */
-export interface AnnotationTarget {
-  readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
-  /** Undefined: the annotations are deleted. */
-  readonly record: WorkloadRecord | undefined;
-}
-
 /** Writes annotations that differ. A refused write is logged, and tried the next time. */
 export async function writeAnnotations(
-  targets: readonly AnnotationTarget[],
+  targets: readonly {
+    readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
+    /** Undefined: the annotations are deleted. */
+    readonly record: WorkloadRecord | undefined;
+  }[],
   { workloads, permits, log }: {
     readonly workloads: Pick<WorkloadWriter, "annotate">;
     /** Bounds how many are written at the same time. */

@@ -33,13 +33,6 @@ export interface Mutator {
   ): Mutation | undefined | Promise<Mutation | undefined>;
 }
 
-/** How long to wait for mutators. */
-export interface MutatorsOptions {
-  readonly clock: Clock;
-  /** For all of them together, ms. */
-  readonly withinMs: number;
-}
-
 /** The failure of a mutator. */
 export interface MutatorFailure {
   readonly mutator: string;
@@ -61,7 +54,11 @@ export interface MutatorsOutcome {
 export async function runMutators(
   request: AdmissionRequest,
   mutators: readonly Mutator[],
-  { clock, withinMs }: MutatorsOptions,
+  { clock, withinMs }: {
+    readonly clock: Clock;
+    /** For all of them together, ms. */
+    readonly withinMs: number;
+  },
 ): Promise<MutatorsOutcome> {
   const untilMs = clock.monotonic() + withinMs;
   const mutations: Mutation[] = [];

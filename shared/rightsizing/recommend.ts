@@ -92,13 +92,6 @@ export interface Estimate {
   readonly steps: readonly string[];
 }
 
-/** Input of an estimate beside the samples. */
-export interface EstimateInput {
-  readonly resource: ResourceName;
-  readonly rule: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
-  readonly corrections: Corrections;
-}
-
 const FRACTIONS: Readonly<Record<Percentile, number>> = {
   P50: 0.5,
   P90: 0.9,
@@ -113,7 +106,11 @@ const FRACTIONS: Readonly<Record<Percentile, number>> = {
  */
 export function estimateRequest(
   usage: Distribution,
-  { resource, rule, corrections: { throttling, oomKills = [] } }: EstimateInput,
+  { resource, rule, corrections: { throttling, oomKills = [] } }: {
+    readonly resource: ResourceName;
+    readonly rule: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
+    readonly corrections: Corrections;
+  },
 ): Estimate {
   const text = (amount: number): string => amountText(resource, amount);
   const { percentile, windowMs, safetyFactor } = rule;

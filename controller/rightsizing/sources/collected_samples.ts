@@ -12,12 +12,6 @@ import {
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import type { UsageQuery, UsageWindow } from "../ports.ts";
 
-/** Values and their times, ms since 1970, at the same indices. */
-export interface TimedValues {
-  readonly timesMs: ArrayLike<number>;
-  readonly values: ArrayLike<number>;
-}
-
 interface Samples {
   readonly values: number[];
   oldestMs: number;
@@ -40,7 +34,11 @@ export class CollectedSamples {
    * and containers that the query does not name.
    */
   add(
-    { timesMs, values }: TimedValues,
+    { timesMs, values }: {
+      /** Times of the values at the same indices, ms since 1970. */
+      readonly timesMs: ArrayLike<number>;
+      readonly values: ArrayLike<number>;
+    },
     { container, resource, factor = 1 }: {
       readonly container: string;
       readonly resource: ResourceName;
