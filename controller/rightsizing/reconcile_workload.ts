@@ -218,7 +218,7 @@ export function recommendFromUsage(
   const containers = appContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
   return {
-    recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
+    recommendations: recommendWorkload(containers, { usages, policy, corrections }),
     samples: new Map(containers.map((name) => {
       const { cpu, memory } = answer.usage.get(name) ?? {};
       return [name, Math.min(cpu?.count ?? 0, memory?.count ?? 0)];

@@ -39,16 +39,16 @@ export interface Corrections {
  */
 export function recommend(
   { container, ...usage }: ContainerUsage,
-  { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
+  { policy, corrections = {} }: { readonly policy: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
   // Without samples no percentile exists, whatever `minSamples` is.
-  const need = Math.max(1, rule.minSamples);
+  const need = Math.max(1, policy.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
-  const cpu = estimateRequest(usage.cpu, { resource: "cpu", rule, corrections });
-  const memory = estimateRequest(usage.memory, { resource: "memory", rule, corrections });
+  const cpu = estimateRequest(usage.cpu, { resource: "cpu", policy, corrections });
+  const memory = estimateRequest(usage.memory, { resource: "memory", policy, corrections });
   const requests = { container, cpu: cpu.amount, memory: memory.amount };
   const explanation = `CPU ${explained("cpu", cpu)}. Memory ${explained("memory", memory)}`;
-  const { updateRequestsOnly, limitMultipliers: times } = rule.updateStrategy;
+  const { updateRequestsOnly, limitMultipliers: times } = policy.updateStrategy;
   if (updateRequestsOnly) return { ...requests, explanation };
   const cpuLimit = limitOf(cpu, times.cpu);
   const memoryLimit = limitOf(memory, times.memory);
@@ -70,17 +70,17 @@ function explained(resource: ResourceName, { amount, steps }: Estimate): string 
 /** The recommendations for the containers that the workload's template names, in its order. */
 export function recommendWorkload(
   containers: readonly string[],
-  { usages, rule, corrections }: {
+  { usages, policy, corrections }: {
     /** In any order; of containers that the workload no longer has, too. */
     readonly usages: readonly ContainerUsage[];
-    readonly rule: PolicySpec;
+    readonly policy: PolicySpec;
     /** By container. */
     readonly corrections: ReadonlyMap<string, Corrections>;
   },
 ): readonly ContainerRecommendation[] {
   return containers.flatMap((name) => {
     const usage = usages.find(({ container }) => container === name);
-    return usage && recommend(usage, { rule, corrections: corrections.get(name) ?? {} }) || [];
+    return usage && recommend(usage, { policy, corrections: corrections.get(name) ?? {} }) || [];
   });
 }
 
@@ -106,14 +106,14 @@ const FRACTIONS: Readonly<Record<Percentile, number>> = {
  */
 export function estimateRequest(
   usage: Distribution,
-  { resource, rule, corrections: { throttling, oomKills = [] } }: {
+  { resource, policy, corrections: { throttling, oomKills = [] } }: {
     readonly resource: ResourceName;
-    readonly rule: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
+    readonly policy: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
     readonly corrections: Corrections;
   },
 ): Estimate {
   const text = (amount: number): string => amountText(resource, amount);
-  const { percentile, windowMs, safetyFactor } = rule;
+  const { percentile, windowMs, safetyFactor } = policy;
   const fraction = FRACTIONS[percentile];
   const steps: string[] = [];
 
@@ -145,7 +145,7 @@ export function estimateRequest(
     steps.push(`killed for lack of memory at ${text(had)}, so raised to ${text(amount)}`);
   }
 
-  const { min, max } = rule.bounds[resource];
+  const { min, max } = policy.bounds[resource];
   const bounds = `bounds ${text(min)} to ${text(max)}`;
   if (amount < min) steps.push(`raised to the minimum of ${bounds}`);
   else if (amount > max) steps.push(`lowered to the maximum of ${bounds}`);

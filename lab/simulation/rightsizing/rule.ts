@@ -88,7 +88,9 @@ export function thresholdGuard(options: ThresholdOptions = {}): Guard {
         thresholdPercent: changeThresholdPercent,
       }).request
       : value;
-    return reachesThreshold(inForce.value, safe, { percent: changeThresholdPercent }) ? safe : undefined;
+    return reachesThreshold(inForce.value, safe, { percent: changeThresholdPercent })
+      ? safe
+      : undefined;
   };
 }
 
