@@ -51,7 +51,7 @@ export interface EligibilityInput extends LabeledObject {
 
 /** A label or annotation that is invalid or missing. */
 export interface PlacementFault {
-  readonly of: "workload" | "namespace";
+  readonly object: "workload" | "namespace";
   readonly place: "label" | "annotation";
   /** For instance `spotalis.io/spot-percentage`. */
   readonly key: string;
@@ -121,7 +121,7 @@ function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefi
     return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
   }
   const faults: PlacementFault[] = [];
-  const workload = { of: "workload", texts, faults } as const;
+  const workload = { object: "workload", texts, faults } as const;
   const spotPercentage = parse(workload, PERCENTAGE);
   const minOnDemand = parse(workload, FLOOR);
   const paused = parse(workload, PAUSE);
@@ -141,8 +141,8 @@ function invalid(faults: readonly PlacementFault[]): Ineligibility {
 }
 
 /** `annotation spotalis.io/min-on-demand of the workload is "two": must be …`. */
-export function placementFaultText({ of, place, key, value, remedy }: PlacementFault): string {
-  return `${place} ${key} of the ${of} is ${value ?? "missing"}: ${remedy}`;
+export function placementFaultText({ object, place, key, value, remedy }: PlacementFault): string {
+  return `${place} ${key} of the ${object} is ${value ?? "missing"}: ${remedy}`;
 }
 
 /**
@@ -154,14 +154,14 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
 function checkEnabled(
   { labels, annotations, namespace: { name, metadata } }: EligibilityInput,
 ): Ineligibility | undefined {
-  const ofNamespace = { of: "namespace", place: "label", text: metadata?.labels[ENABLED] };
+  const ofNamespace = { object: "namespace", place: "label", text: metadata?.labels[ENABLED] };
   if (ofNamespace.text === "false") {
     return { reason: "NamespaceOptedOut", message: `namespace ${name} opted out` };
   }
   const off = { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' } as const;
   const ofWorkload = [
-    { of: "workload", place: "label", text: labels[ENABLED] },
-    { of: "workload", place: "annotation", text: annotations[ENABLED] },
+    { object: "workload", place: "label", text: labels[ENABLED] },
+    { object: "workload", place: "annotation", text: annotations[ENABLED] },
   ];
   if (ofWorkload.some(({ text }) => text === "false")) return off;
   const hasKeys = [labels, annotations].some((texts) =>
@@ -169,7 +169,7 @@ function checkEnabled(
   );
   const faults = [...ofWorkload, ...(hasKeys ? [ofNamespace] : [])].flatMap(({ text, ...where }) =>
     text === undefined || text === "true" || text === "false" ? [] : [{
-      ...where as Pick<PlacementFault, "of" | "place">,
+      ...where as Pick<PlacementFault, "object" | "place">,
       key: ENABLED,
       value: quotedText(text),
       remedy: 'must be "true" or "false"',
@@ -191,8 +191,8 @@ function windowOf(
   },
 ): DisruptionWindow | undefined {
   const found = [
-    { of: "workload", texts: annotations, faults } as const,
-    { of: "namespace", texts: metadata?.annotations ?? {}, faults } as const,
+    { object: "workload", texts: annotations, faults } as const,
+    { object: "namespace", texts: metadata?.annotations ?? {}, faults } as const,
   ].find(({ texts }) =>
     [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => texts[key] !== undefined)
   );
@@ -204,7 +204,7 @@ function windowOf(
 
 /** The value of an annotation; undefined with a fault if it is invalid. */
 function parse<T>(
-  { of, texts, faults }: Pick<PlacementFault, "of"> & {
+  { object, texts, faults }: Pick<PlacementFault, "object"> & {
     readonly texts: Labels;
     readonly faults: PlacementFault[];
   },
@@ -218,7 +218,7 @@ function parse<T>(
     if (!(error instanceof SyntaxError)) throw error;
   }
   const value = text === undefined ? {} : { value: quotedText(text) };
-  faults.push({ of, place: "annotation", key, ...value, remedy });
+  faults.push({ object, place: "annotation", key, ...value, remedy });
   return undefined;
 }
 
