@@ -107,8 +107,8 @@ async function resizePods(
   for (const { pod: before, changes } of planned) {
     const pod = pods.get(before.metadata.uid) ?? before;
     const originals = originalsIn(pod);
-    const asked = { pod, source: "rightsizing", reason, changes, originals } as const;
-    const { refusal } = await sendChanges(asked, appliers);
+    const resize = { pod, source: "rightsizing", reason, changes, originals } as const;
+    const { refusal } = await sendChanges(resize, appliers);
     const failure = refusal && applyFailure(refusal);
     if (failure === undefined) resized++;
     else if (failure.next !== "forget") failures.set(pod.metadata.name, failure);

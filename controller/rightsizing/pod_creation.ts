@@ -99,18 +99,16 @@ export function createCreationValues(
   },
 ): CreationValues {
   const read = new WeakMap<RecommendationReport, ReadonlyMap<string, WorkloadRecord>>();
-  const { horizontalPodAutoscalers, verticalPodAutoscalers, ...others } = caches;
-  const autoscalers = [horizontalPodAutoscalers, verticalPodAutoscalers];
-  const boundCaches = [...autoscalers, others.limitRanges, others.resourceQuotas, others.nodes];
+  const { horizontalPodAutoscalers: hpas, verticalPodAutoscalers: vpas, ...bounds } = caches;
+  const boundCaches = [hpas, vpas, bounds.limitRanges, bounds.resourceQuotas, bounds.nodes];
 
   function recordsIn(report: RecommendationReport): ReadonlyMap<string, WorkloadRecord> {
     const known = read.get(report);
     if (known !== undefined) return known;
     const records = new Map(
-      recordsOf([report], report.metadata.namespace).map((record): [string, WorkloadRecord] => [
-        `${record.workload.kind}/${record.workload.name}`,
-        record,
-      ]),
+      recordsOf([report], report.metadata.namespace).map((record) =>
+        [`${record.workload.kind}/${record.workload.name}`, record] as const
+      ),
     );
     read.set(report, records);
     return records;

@@ -65,7 +65,7 @@ export class UsageSampler implements UsageSource {
   readonly #persisted: PersistedMap<WorkloadHistory>;
   readonly #history: UsageHistory;
   /** Since when each workload, by UID, is queried. */
-  readonly #askedSinceMs = new Map<string, number>();
+  readonly #queriedSinceMs = new Map<string, number>();
   #problem: UsageProblem | undefined = NOT_READ;
   /** Readings that failed in a row. */
   #missed = 0;
@@ -87,8 +87,8 @@ export class UsageSampler implements UsageSource {
     if (this.#problem !== undefined) return Promise.resolve(this.#problem);
     const nowMs = this.#parts.clock.wall();
     const { uid } = query.workload;
-    const watchedSinceMs = this.#askedSinceMs.get(uid) ?? nowMs;
-    this.#askedSinceMs.set(uid, watchedSinceMs);
+    const watchedSinceMs = this.#queriedSinceMs.get(uid) ?? nowMs;
+    this.#queriedSinceMs.set(uid, watchedSinceMs);
     return Promise.resolve({ usage: this.#history.usage(query, nowMs), watchedSinceMs });
   }
 
@@ -112,7 +112,7 @@ export class UsageSampler implements UsageSource {
         // Nothing is sampled, which is no failure; the next policy gets the history.
         this.#problem = undefined;
         this.#missed = 0;
-        this.#askedSinceMs.clear();
+        this.#queriedSinceMs.clear();
       }
       this.#deleteGone();
       if (clock.monotonic() - savedAt >= CHECKPOINT_MS && !signal.aborted) {
@@ -151,8 +151,8 @@ export class UsageSampler implements UsageSource {
     const uids = this.#parts.owners.workloadUIDs();
     if (uids === undefined) return;
     this.#history.keepOnly(uids);
-    for (const uid of this.#askedSinceMs.keys()) {
-      if (!uids.has(uid)) this.#askedSinceMs.delete(uid);
+    for (const uid of this.#queriedSinceMs.keys()) {
+      if (!uids.has(uid)) this.#queriedSinceMs.delete(uid);
     }
   }
 }
