@@ -95,24 +95,25 @@ export function safeMemory(
   },
 ): ResourcePair {
   const least = leastSafeMemory(peak ?? Infinity);
-  const stays = least *
+  const unchangedUpTo = least *
     (thresholdPercent === undefined ? 1 : (1 + stepOf(thresholdPercent) / 100) ** 2);
-  const had = (side: PairSide): readonly number[] => present.map((one) => one[side] ?? UNSET[side]);
+  const presentValues = (side: PairSide): readonly number[] =>
+    present.map((one) => one[side] ?? UNSET[side]);
   const safe = (side: PairSide): number | undefined => {
     const value = asked[side];
     if (value === undefined || value >= least) return value;
-    if (had(side).every((one) => one <= value)) return value;
+    if (presentValues(side).every((one) => one <= value)) return value;
     if (peak === undefined) return undefined;
-    return Math.max(...had(side).map((one) => one > stays ? least : one));
+    return Math.max(...presentValues(side).map((one) => one > unchangedUpTo ? least : one));
   };
   const [request, safeLimit] = [safe("request"), safe("limit")];
   // A limit has no ratio to a request of 0.
   const ratio = (asked.limit ?? 0) / (asked.request || Infinity);
-  const follows = request === asked.request ? 0 : Math.floor((request ?? 0) * ratio);
-  const limit = safeLimit && Math.max(safeLimit, Math.min(follows, ...had("limit")));
-  const moved = (side: PairSide, value: number | undefined): number | undefined =>
-    value !== asked[side] && had(side).every((one) => one === value) ? undefined : value;
-  return pair(moved("request", request), moved("limit", limit));
+  const proportional = request === asked.request ? 0 : Math.floor((request ?? 0) * ratio);
+  const limit = safeLimit && Math.max(safeLimit, Math.min(proportional, ...presentValues("limit")));
+  const changed = (side: PairSide, value: number | undefined): number | undefined =>
+    value !== asked[side] && presentValues(side).every((one) => one === value) ? undefined : value;
+  return pair(changed("request", request), changed("limit", limit));
 }
 
 /** The effective request and limit of a container without one. */
