@@ -140,7 +140,7 @@ export function reportApplied(
   { toApply, applied, beganMs }: {
     readonly toApply: ApplyDecision;
     readonly applied: Applied;
-    /** When usage had come, ms since 1970. */
+    /** When usage arrived, ms since 1970. */
     readonly beganMs: number;
   },
 ): ReconcileOutcome {
