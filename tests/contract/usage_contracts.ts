@@ -5,11 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type {
-  UsageAnswer,
-  UsageQuery,
-  UsageSource,
-} from "../../controller/rightsizing/ports.ts";
+import type { UsageAnswer, UsageQuery, UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
 import {

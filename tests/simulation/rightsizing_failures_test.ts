@@ -7,9 +7,9 @@ import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import {
+  appContainers,
   freeContainers,
   inWorld,
-  appContainers,
   workloadsOf,
   worldProperty,
 } from "../fixtures/rightsizing/rightsizing_worlds.ts";

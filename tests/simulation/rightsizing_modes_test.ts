@@ -9,12 +9,12 @@ import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rig
 import {
   anyProblem,
   anyWorkloads,
+  appContainers,
   assertNear,
   type Incident,
   incidentsWithin,
   inWorld,
   live,
-  appContainers,
   worldProperty,
   type WorldWorkload,
   writesOf,
