@@ -32,9 +32,9 @@ import type { InstantQueries } from "../shared/instant_queries.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
 import {
-  createRightsizingCopies,
+  createRightsizingInformers,
   type RightsizingAPI,
-  type RightsizingCopies,
+  type RightsizingInformers,
 } from "./rightsizing/api.ts";
 import { isDryRun } from "./rightsizing/config.ts";
 import { createCreationValues, createPodCreationMutator } from "./rightsizing/pod_creation.ts";
@@ -144,7 +144,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
 /** The leader's work. At its end, requests in flight get half of `stopGrace`. */
 async function lead(
   parts: ControllerParts & { readonly resize: ServedResize },
-  copies: RightsizingCopies | undefined,
+  copies: RightsizingInformers | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
   const { api, caches: { pods, allocations }, clock, log, settings, metrics, resize } = parts;
@@ -180,9 +180,9 @@ async function lead(
 /** The caches of rightsizing, with placement's ReplicaSets where that runs; undefined where it is off. */
 function rightsizingCopies(
   { api, rightsizing, placement, clock, random, log }: ControllerParts,
-): RightsizingCopies | undefined {
+): RightsizingInformers | undefined {
   if (api.rightsizing === undefined || rightsizing === undefined) return undefined;
-  const copies = createRightsizingCopies(api.rightsizing.sources, { clock, random, log });
+  const copies = createRightsizingInformers(api.rightsizing.sources, { clock, random, log });
   return placement === undefined
     ? copies
     : { ...copies, replicaSets: placement.informers.replicaSets };
@@ -194,7 +194,7 @@ function rightsizingCopies(
  */
 function mutatorsOf(
   { caches, rightsizing, placement }: ControllerParts,
-  copies: RightsizingCopies | undefined,
+  copies: RightsizingInformers | undefined,
 ): readonly Mutator[] {
   const placed = placement?.mutators ?? [];
   if (copies === undefined || rightsizing === undefined) return placed;
@@ -206,13 +206,13 @@ function mutatorsOf(
 /** Runs rightsizing, unless it is off. */
 async function rightsize(
   parts: ControllerParts & { readonly resize: ServedResize },
-  copies: RightsizingCopies | undefined,
+  copies: RightsizingInformers | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
   const { api, metrics, rightsizing, resize } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
-    ...{ ...parts, ...rightsizing, copies },
+    ...{ ...parts, ...rightsizing, informers: copies },
     api: api.rightsizing,
     allocationStore: api.store,
     resizeObserver: metrics,

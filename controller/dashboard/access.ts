@@ -1,6 +1,6 @@
 /**
- * The objects that a request may see: the namespaces in which its user may list pods, and the nodes
- * where it may list those. The API server decides, by TokenReview and SubjectAccessReview.
+ * The objects that a request may see: the namespaces in which its user may list pods, and the nodes if
+ * it may list nodes. The API server decides, by TokenReview and SubjectAccessReview.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface Viewer {
   readonly name: string;
   maySeeNodes(): Promise<boolean>;
   maySee(namespace: string): Promise<boolean>;
-  /** Those of the namespaces that the user may see. */
+  /** Selects the namespaces that the user may see. */
   visible(namespaces: Iterable<string>): Promise<ReadonlySet<string>>;
 }
 
@@ -31,7 +31,7 @@ export interface Access {
 /** A right that was withdrawn, or a token that has expired, is noticed after this time, ms. */
 const KEPT_MS = 30_000;
 
-/** A right that was granted, ms: the user of one namespace lacks it in all others, which each page asks for. */
+/** A right that was granted is noticed after this time, ms: each page checks all namespaces, of which many users see few. */
 const REFUSAL_KEPT_MS = 300_000;
 
 /** Tokens, and rights, that are remembered at the same time; the oldest go first. */
@@ -68,18 +68,18 @@ export function createAccess(
       maySeeNodes: () => may(LIST_NODES),
       maySee,
       async visible(namespaces) {
-        const seen = new Set<string>();
+        const visible = new Set<string>();
         await inParallel([...new Set(namespaces)], async (name) => {
-          if (await maySee(name)) seen.add(name);
+          if (await maySee(name)) visible.add(name);
         }, { concurrency: AT_ONCE });
-        return seen;
+        return visible;
       },
     };
   }
 
   return {
     async viewerOf(token) {
-      // Memory holds no token that is not in use.
+      // The cache has digests, so that memory holds no token that is not in use.
       return await viewers.get(await digest(token), async () => {
         if (underReview >= MOST_REVIEWS) {
           throw new HTTPException(503, { message: "Too many tokens are under review" });
@@ -101,24 +101,24 @@ async function digest(text: string): Promise<string> {
   return new Uint8Array(bytes).toBase64();
 }
 
-/** Answers that are asked for again when they are old; errors are not kept. */
+/** A cache of answers for a short time; errors are not cached. */
 function createBriefCache<T>(
   clock: Clock,
 ): { get(key: string, ask: () => Promise<T>): Promise<T> } {
-  const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
+  const entries = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
   return {
     get(key, ask) {
-      const known = kept.get(key);
+      const known = entries.get(key);
       if (known !== undefined && known.untilMs > clock.monotonic()) return known.answer;
-      kept.delete(key);
-      const [oldest] = kept.keys();
-      if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+      entries.delete(key);
+      const [oldest] = entries.keys();
+      if (entries.size >= MOST_KEPT && oldest !== undefined) entries.delete(oldest);
       const answer = ask();
       const entry = { answer, untilMs: clock.monotonic() + KEPT_MS };
-      kept.set(key, entry);
+      entries.set(key, entry);
       answer.then((value) => {
         if (value === false) entry.untilMs = clock.monotonic() + REFUSAL_KEPT_MS;
-      }, () => kept.delete(key));
+      }, () => entries.delete(key));
       return answer;
     },
   };

@@ -19,21 +19,14 @@ export interface AgentAddress {
 /** Reads the view of an agent; rejects with the reason why there is none. */
 export type ReadView = (agent: AgentAddress, signal: AbortSignal) => Promise<NodeView>;
 
-/** Ports of the collector. */
-export interface CollectorParts {
-  readonly clock: Clock;
-  readonly agents: () => readonly AgentAddress[];
-  readonly readView: ReadView;
-}
-
 /** The newest views of the nodes, and their history. */
 export interface Collector {
   readonly history: History;
   /** The newest view of each node with an agent. */
   readonly views: ReadonlyMap<string, NodeView>;
-  /** Why the agent of a node has not answered in the last round. */
+  /** Why the agent of a node has not answered when it was last read. */
   readonly problems: ReadonlyMap<string, string>;
-  /** Calls at the end of each round, until the returned function is called. */
+  /** Calls `listener` at the end of each round, until the returned function is called. */
   onRound(listener: () => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -51,7 +44,11 @@ const ROUND_MS = 11_000;
 const MOST_AGE_MS = 60_000;
 
 /** A collector that has read nothing yet. */
-export function createCollector({ clock, agents, readView }: CollectorParts): Collector {
+export function createCollector({ clock, agents, readView }: {
+  readonly clock: Clock;
+  readonly agents: () => readonly AgentAddress[];
+  readonly readView: ReadView;
+}): Collector {
   const history = createHistory();
   const views = new Map<string, NodeView>();
   const problems = new Map<string, string>();
@@ -81,15 +78,15 @@ export function createCollector({ clock, agents, readView }: CollectorParts): Co
   async function round(signal: AbortSignal): Promise<void> {
     const failing = [...problems.keys()];
     const rank = ({ node }: AgentAddress): number => failing.indexOf(node);
-    const due = [...agents()].toSorted((a, b) => rank(a) - rank(b));
-    const names = new Set(due.map(({ node }) => node));
+    const sorted = [...agents()].toSorted((a, b) => rank(a) - rank(b));
+    const names = new Set(sorted.map(({ node }) => node));
     for (const known of [views, problems, readAtMs]) {
       for (const node of known.keys()) if (!names.has(node)) known.delete(node);
     }
     const overMs = clock.monotonic() + ROUND_MS;
     const isLate = ({ node }: AgentAddress): boolean =>
       clock.monotonic() >= overMs && problems.has(node);
-    await inParallel(due, async (agent) => {
+    await inParallel(sorted, async (agent) => {
       if (!signal.aborted && !isLate(agent)) await readOne(agent, signal);
     }, { concurrency: AT_ONCE });
     history.forget(clock.wall());

@@ -38,7 +38,7 @@ export type Dashboard = (sources: DashboardSources, signal: AbortSignal) => Prom
 export interface DashboardOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** As they are now. */
+  /** The present settings. */
   readonly settings: () => ControllerSettings;
   /** The published statuses of placement; absent where it is off. */
   readonly statuses?: Pick<CheckpointStore, "list">;
@@ -80,7 +80,7 @@ export function connectDashboard(
       }
     }
     let server: HTTPServer | undefined;
-    // Without a dashboard the controller goes on.
+    // A failure of the dashboard must not end the controller.
     try {
       server = await serveTimed(app, { address: dashboardListen });
       log.info("Serving the dashboard", { address: server.address });

@@ -12,8 +12,8 @@ export const STEP_MS = 15_000;
 export const POINTS = 240;
 
 /**
- * The series of a node. CPU in millicores, `price` per core, `changes` counts limits that moved; the others
- * as of a pod.
+ * The series of a node. CPU in millicores, `price` per core, `changes` counts limits that moved; `throttled` and
+ * `pressure` as in {@linkcode POD_SERIES}.
  */
 const NODE_SERIES = [
   "capacity",
@@ -64,7 +64,7 @@ export interface LimitChange {
  */
 interface Ring {
   readonly values: Float32Array;
-  /** Index of a pod's reason in a list, from 1. */
+  /** Index of the reason in a list of all reasons, from 1; 0: none. */
   readonly reasons: Uint8Array;
   newest: number;
 }
@@ -77,13 +77,13 @@ const MOST_REASONS = 255;
 
 /** The history of a cluster. */
 export interface History {
-  /** Takes the view of a node as its sample of this time. */
+  /** Adds the view of a node as its sample of this time. */
   take(view: NodeView, nowMs: number): void;
   /** The hour of a node; undefined where nothing is known of it. */
   node(name: string, nowMs: number): NodeHour | undefined;
   /**
-   * Sums of all nodes; price and pressure are the highest. A node without a sample counts by the one before it, so
-   * that an agent which is read a little later makes no dip.
+   * Sums of all nodes; price and pressure are the highest. A missing sample of a node is replaced by the one before
+   * it, so that an agent which is read a little late causes no dip.
    */
   cluster(nowMs: number): NodeHour;
   /** The hour of the pod with this UID. */
@@ -180,7 +180,7 @@ interface Rings {
   forget(oldest: number): void;
 }
 
-/** No rings; all take their bytes from the budget. */
+/** An empty set of rings, which take their bytes from the budget. */
 function createRings(
   budget: { left: number },
   { series, reasons }: { readonly series: number; readonly reasons: boolean },
@@ -219,7 +219,7 @@ function slotOf(step: number): number {
   return ((step % POINTS) + POINTS) % POINTS;
 }
 
-/** Writes the sample of a step, and none for the steps since the last one. */
+/** Writes the sample of a step, and deletes the old samples of the steps since the last one. */
 function write(ring: Ring, step: number, sample: readonly (number | undefined)[]): void {
   const { values, newest } = ring;
   for (let missed = Math.max(newest + 1, step - POINTS); missed <= step; missed++) {
@@ -230,13 +230,13 @@ function write(ring: Ring, step: number, sample: readonly (number | undefined)[]
   ring.newest = Math.max(newest, step);
 }
 
-/** The last hour of the rings together. */
+/** The last hour of the rings, added up. */
 function hourOf<Name extends string>(
   names: readonly Name[],
   { rings, nowMs, bridges = false }: {
     readonly rings: readonly Ring[];
     readonly nowMs: number;
-    /** Whether the sample before stands for one that is missing. */
+    /** True: the sample before stands for a missing one. */
     readonly bridges?: boolean;
   },
 ): HourOf<Name> {

@@ -54,16 +54,16 @@ const COOKIE = "coallocator-token";
 const MOST_STREAMS = 100;
 const MOST_OF_A_USER = 20;
 
-/** Between the updates of two streams, so that the controller's own work does not wait for all of them. */
+/** Between the updates of two streams, ms, so that the controller does other work in between. */
 const APART_MS = 50;
 
-/** Browsers drop longer cookies; the rest is for the name and the attributes. */
+/** Browsers drop cookies of more than 4096 characters with name and attributes. */
 const MOST_TOKEN_LENGTH = 4000;
 
 /** Longest body of a request: a login form with its token. */
 const MOST_BODY_BYTES = 65_536;
 
-/** By which token a request came, and what its user may see. */
+/** The token of a request, and the access of its user. */
 export interface Login {
   readonly viewer: Viewer;
   readonly token: string;
@@ -90,7 +90,7 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     },
     referrerPolicy: "no-referrer",
     xFrameOptions: "DENY",
-    // The server speaks plain HTTP; what stands before it says whether there is TLS.
+    // The server speaks plain HTTP; a proxy before it may terminate TLS, and sets this header itself.
     strictTransportSecurity: false,
   }));
   app.use(csrf());
@@ -128,7 +128,8 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     });
     app.get(
       path,
-      async (context) => context.html(shown(context, await page(parts.state, request(context)))),
+      async (context) =>
+        context.html(documentOf(context, await page(parts.state, request(context)))),
     );
     app.get(
       path === "/" ? "/api/cluster" : `/api${path}`,
@@ -137,7 +138,7 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     app.get(
       `/live${path}`,
       (context) =>
-        updates(context, { ...parts, streams }, () => page(parts.state, request(context))),
+        streamUpdates(context, { ...parts, streams }, () => page(parts.state, request(context))),
     );
   }
   app.notFound(() => {
@@ -147,19 +148,19 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     if (!(error instanceof HTTPException)) {
       parts.log.warn("The dashboard failed to answer", { error: String(error) });
     }
-    return problem(context, { error, namespace: parts.namespace });
+    return errorResponse(context, { error, namespace: parts.namespace });
   });
   return app;
 }
 
-function shown(context: Context<Variables>, page: Page): Html {
+function documentOf(context: Context<Variables>, page: Page): Html {
   const { path, url } = context.req;
   const { viewer, cookie } = context.get("login");
   const live = `/live${path}${new URL(url).search}`;
   return document(page, { path, user: viewer.name, cookie, live });
 }
 
-/** By the bearer token of the header, or of the cookie. */
+/** The login by the bearer token of the header, or by the cookie. */
 async function loginOf(context: Context, { access }: DashboardParts): Promise<Login> {
   const [, bearer] = /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "") ?? [];
   const token = bearer ?? getCookie(context, COOKIE);
@@ -197,8 +198,8 @@ async function logIn(
   return context.redirect("/", 303);
 }
 
-/** The page's content after each round of the collector, as long as the token is accepted. */
-function updates(
+/** Streams the page's content after each round of the collector, as long as the token is accepted. */
+function streamUpdates(
   context: Context<Variables>,
   { access, clock, collector, signal, streams }: DashboardParts & { readonly streams: Streams },
   page: () => Promise<Page>,
@@ -216,7 +217,7 @@ function updates(
     const end = (): void => ended.resolve();
     let sending = false;
     async function send(): Promise<void> {
-      // The client has not taken the last update: it connects again when it can.
+      // The client has not received the last update: it connects again when it can.
       if (sending) return stream.abort();
       sending = true;
       try {
@@ -258,8 +259,8 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "Not now",
 };
 
-/** An error as JSON below `/api`, and as a page elsewhere; without a token, the login. */
-async function problem(
+/** An error as JSON below `/api` and `/live`, and as a page elsewhere; without an accepted token, the login. */
+async function errorResponse(
   context: Context,
   { error, namespace }: { readonly error: Error } & Pick<DashboardParts, "namespace">,
 ): Promise<Response> {

@@ -1,5 +1,5 @@
 /**
- * The views: for each its path, what the user must be allowed to, its model and its page.
+ * The views, each with its path, the permission that it needs, its model and its page.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface ViewRequest {
   readonly viewer: Viewer;
   /** Wall time, ms. */
   readonly nowMs: number;
-  /** A part of the path. */
+  /** A parameter of the path. */
   readonly param: (name: string) => string;
   /** Undefined where it is empty or not there. */
   readonly query: (name: string) => string | undefined;
@@ -30,7 +30,7 @@ export interface ViewRequest {
 
 /** A view; both throw an `HTTPException` for an object that is missing, or that the user may not see. */
 export interface View {
-  /** As hono has it. */
+  /** A path of hono. */
   readonly path: string;
   page(state: DashboardState, request: ViewRequest): Promise<Page>;
   json(state: DashboardState, request: ViewRequest): Promise<object>;
@@ -56,7 +56,8 @@ export const VIEWS: readonly View[] = [
     await checkNodes(request.viewer);
     const node = request.param("node");
     const options = await optionsOf(state, request);
-    return found(nodeDetail(state, { ...options, node }), `No agent has answered for node ${node}`);
+    const detail = nodeDetail(state, { ...options, node });
+    return orNotFound(detail, `No agent has answered for node ${node}`);
   }, nodePage),
   view("/pods", async (state, request) => {
     const sort = TOP_ORDERS.find((order) => order === request.query("sort")) ?? "throttled";
@@ -68,7 +69,7 @@ export const VIEWS: readonly View[] = [
       throw refused(viewer, `list pods of namespace ${namespace}`);
     }
     const detail = podDetail(state, { namespace, name, nowMs, choice: choiceOf(query) });
-    return found(detail, `Pod ${name} does not exist in namespace ${namespace}`);
+    return orNotFound(detail, `Pod ${name} does not exist in namespace ${namespace}`);
   }, podPage),
   view(
     "/rightsizing",
@@ -91,7 +92,7 @@ function refused({ name }: Viewer, action: string): HTTPException {
   return new HTTPException(403, { message });
 }
 
-function found<M>(model: M | undefined, message: string): M {
+function orNotFound<M>(model: M | undefined, message: string): M {
   if (model === undefined) throw new HTTPException(404, { message });
   return model;
 }
@@ -105,7 +106,7 @@ async function optionsOf(
   return { visible: (namespace) => visible.has(namespace), nowMs, choice: choiceOf(query) };
 }
 
-/** The part of a long list that the address asks for. */
+/** The part of a long list that the query selects. */
 function choiceOf(query: ViewRequest["query"]): ListChoice {
   return defined({
     page: Math.floor(Number(query("page"))) || 1,

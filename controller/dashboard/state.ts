@@ -1,5 +1,5 @@
 /**
- * The input of the views, and the user that they are for.
+ * The input of the views: the controller's state, and the request's user, time and choice.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { ReadCaches } from "../caches.ts";
 import type { Collector } from "./collector.ts";
 import type { ListChoice } from "./pages/tables.ts";
 
-/** All that the controller knows. */
+/** The state of the controller. */
 export interface DashboardState {
   readonly caches: ReadCaches;
   readonly collector: Pick<Collector, "history" | "views" | "problems">;
@@ -26,7 +26,7 @@ export interface DashboardState {
   readonly prices: () => Prices | undefined;
 }
 
-/** For which user, when, and which part of a long list. */
+/** The visible namespaces, the time, and the chosen part of a long list. */
 export interface ViewOptions {
   /** Whether the user may list the pods of a namespace. */
   readonly visible: (namespace: string) => boolean;
@@ -39,7 +39,7 @@ export interface ViewOptions {
 export function allocationsOf(
   { caches, collector }: DashboardState,
   { visible, maySeeNodes = false }: Pick<ViewOptions, "visible"> & {
-    /** Else only problems of nodes with pods of the namespaces are reported. @default {false} */
+    /** False: only problems of nodes with pods of visible namespaces are reported. @default {false} */
     readonly maySeeNodes?: boolean;
   },
 ): Pick<NodeReadings, "allocations" | "problems"> {
@@ -59,7 +59,7 @@ export function allocationsOf(
   };
 }
 
-/** The same, and the agents' views without pods that the user may not see. */
+/** The allocations, problems, and views of agents, without pods that the user may not see. */
 export function readingsOf(
   state: DashboardState,
   { visible }: Pick<ViewOptions, "visible">,

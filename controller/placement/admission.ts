@@ -1,6 +1,6 @@
 /**
- * Decides for each new pod which class of nodes it goes to, while this replica leads, and reserves its
- * place. Decisions are made one after the other.
+ * Decides the class of nodes of each new pod while this replica leads, one pod after the other, and reserves a
+ * place for it.
  *
  * @module
  */
@@ -39,11 +39,11 @@ export interface AdmissionDeciderParts {
 }
 
 /** How long to wait for an owner that the caches don't have yet, ms; shorter than API servers wait. */
-const COPY_WITHIN_MS = 50;
+const OWNER_WITHIN_MS = 50;
 /** Between two collections of reservations, ms. */
 const COLLECT_EVERY_MS = 30_000;
 /**
- * How long nothing is decided at first, ms: admissions of the former leader are known only from their pods,
+ * How long to wait before the first decision, ms: admissions of the former leader are known only from their pods,
  * and caches may lag.
  */
 const SETTLE_MS = 2000;
@@ -54,7 +54,7 @@ export interface AdmissionDecider {
   decide(request: PlacementRequest, signal: AbortSignal): Promise<PlacementDecision>;
   /** Resolves once it decides, or the signal is aborted. */
   whenSettled(signal: AbortSignal): Promise<void>;
-  /** Decides nothing any more. */
+  /** Ends the decisions. */
   close(): void;
 }
 
@@ -68,21 +68,21 @@ export function createAdmissionDecider(
   let collectAtMs = settledAtMs;
   let closed = false;
 
-  /** Garbage collects: workloads that create no more pods come to an end, too. */
+  /** Deletes the reservations of workloads that create no more pods. */
   function collect(nowMs: number): void {
     if (nowMs < collectAtMs) return;
     collectAtMs = nowMs + COLLECT_EVERY_MS;
-    for (const [uid, those] of reserved) {
-      // Without open reservations, the next pod begins with what the caches show.
-      if (expire(those, nowMs).open.length === 0) reserved.delete(uid);
+    for (const [uid, reservations] of reserved) {
+      // Without open reservations, the next admission counts the pods of the caches alone.
+      if (expire(reservations, nowMs).open.length === 0) reserved.delete(uid);
     }
   }
 
   const unsubscribe = view.onPod((pod, uid) => {
-    const those = reserved.get(uid);
-    // Without reservations the next request observes the pod early enough.
-    if (those === undefined || those.open.length === 0) return;
-    reserved.set(uid, observePods(those, [pod]));
+    const reservations = reserved.get(uid);
+    // Without open reservations, it is enough that the next request observes the pod.
+    if (reservations === undefined || reservations.open.length === 0) return;
+    reserved.set(uid, observePods(reservations, [pod]));
   });
 
   /** Synchronous, so that no other request decides in between. */
@@ -95,8 +95,8 @@ export function createAdmissionDecider(
     collect(nowMs);
     const pods = view.podsOf(workload);
     const before = reserved.get(uid) ?? noReservations(pods);
-    const again = decidedBefore(request, expire(before, nowMs));
-    if (again !== undefined) return again;
+    const earlier = decidedBefore(request, expire(before, nowMs));
+    if (earlier !== undefined) return earlier;
     const { reservations, ...decision } = admitPod(before, {
       workload: replicas,
       spec,
@@ -145,7 +145,7 @@ async function untilKnown(
     if (!isBehind()) known.abort();
   });
   try {
-    await clock.sleep(COPY_WITHIN_MS, AbortSignal.any([signal, known.signal]));
+    await clock.sleep(OWNER_WITHIN_MS, AbortSignal.any([signal, known.signal]));
   } finally {
     unwatch();
   }
@@ -192,7 +192,7 @@ function admissionGate(
   );
   if (answer.spec !== undefined) {
     const [first, second] = view.allowed(request);
-    // A pod that names a class has all it needs to run there.
+    // A pod that selects a class itself needs no placement.
     if (first === undefined || namesClass(request.constraints, settings().nodeClassifier)) {
       return { unplaced: "NodesBound" };
     }

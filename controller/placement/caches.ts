@@ -44,7 +44,7 @@ export interface PlacementCaches
     PlacementInformers,
     Pick<Caches, "pods" | "nodes" | "namespaces" | "deployments" | "statefulSets"> {}
 
-/** The same, to read. */
+/** All caches that placement reads, without their subscriptions. */
 export type ReadPlacementCaches = {
   readonly [K in keyof PlacementCaches]: Pick<PlacementCaches[K], "get" | "byIndex" | "all">;
 };
@@ -99,19 +99,19 @@ export interface WebhookView {
   ): readonly NodeClass[];
   /** All pods that the workload owns, of all revisions. */
   podsOf(workload: Workload): readonly CountedPod[];
-  /** Calls at each change of an object, until the returned function is called. */
+  /** Calls `listener` at each change of an object, until the returned function is called. */
   onChange(listener: () => void): () => void;
-  /** Calls with each pod that changed and exists, and with its workload's UID. */
+  /** Calls `listener` with each created or changed pod and its workload's UID. */
   onPod(listener: (pod: CountedPod, workloadUID: string) => void): () => void;
 }
 
-/** How a pod counts while its node and the settings stay the same. */
-interface CountedAs extends NodeRules {
-  readonly as: CountedPod;
+/** A classified pod, valid while its node and the settings stay the same. */
+interface CachedPod extends NodeRules {
+  readonly classified: CountedPod;
   readonly node: Node | undefined;
 }
 
-/** A view of these caches; `evicted` has pods that a late cache still shows. */
+/** A view of these caches; `evicted` has UIDs of evicted pods that the cache may still have. */
 export function createWebhookView(
   caches: PlacementCaches,
   { settings, evicted }: {
@@ -135,27 +135,27 @@ export function createWebhookView(
   };
 
   /** Each admission counts all pods of the workload, and they seldom change. */
-  const counted = new WeakMap<Pod, CountedAs>();
+  const cachedPods = new WeakMap<Pod, CachedPod>();
 
   function countedPod(pod: Pod): CountedPod {
     const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
     const { nodeClassifier, departureSigns } = settings();
-    let known = counted.get(pod);
+    let known = cachedPods.get(pod);
     if (
       known?.node !== node || known?.nodeClassifier !== nodeClassifier ||
       known.departureSigns !== departureSigns
     ) {
-      const as = classifyPod(pod, { node, nodeClassifier, departureSigns, evicted: false });
+      const rules = { node, nodeClassifier, departureSigns };
+      const classified = classifyPod(pod, { ...rules, evicted: false });
       const isAdmitted = Object.hasOwn(pod.metadata.labels, CAPACITY);
       known = {
-        as: isAdmitted ? as : { ...as, unadmitted: true },
-        node,
-        nodeClassifier,
-        departureSigns,
+        ...rules,
+        classified: isAdmitted ? classified : { ...classified, unadmitted: true },
       };
-      counted.set(pod, known);
+      cachedPods.set(pod, known);
     }
-    return evicted.has(pod.metadata.uid) ? { ...known.as, gone: true } : known.as;
+    const { classified } = known;
+    return evicted.has(pod.metadata.uid) ? { ...classified, gone: true } : classified;
   }
 
   return {
@@ -166,11 +166,11 @@ export function createWebhookView(
     namespace: (name) => namespaces.get(name),
     allowed({ namespace, claims, constraints }) {
       const { nodeClassifier: classes } = settings();
-      const both = [
+      const all = [
         ...constraints,
         ...volumeConstraints({ namespace, claims }, (claim) => volumes.byIndex(claim)),
       ];
-      return allowedClasses(both, { classes, nodes: knownNodes(() => nodes.all(), classes) });
+      return allowedClasses(all, { classes, nodes: knownNodes(() => nodes.all(), classes) });
     },
     podsOf: (workload) => podsOfWorkload(workload, caches).map(countedPod),
     onChange(listener) {

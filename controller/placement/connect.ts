@@ -17,22 +17,19 @@ import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import type { Random } from "../../shared/random.ts";
 import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 
-/** Their field manager. */
+/** The field manager of the ConfigMaps. */
 const MANAGER = "mbcas-placement";
-
-/** The dependencies of the adapters. */
-export interface PlacementAPIOptions {
-  /** The installation's. */
-  readonly namespace: string;
-  readonly events: PlacementEvents;
-  readonly random: Random;
-  readonly log: Log;
-}
 
 /** Ports that use this connection. */
 export function connectPlacementAPI(
   connection: KubeConnection,
-  { namespace, events, random, log }: PlacementAPIOptions,
+  { namespace, events, random, log }: {
+    /** The installation's. */
+    readonly namespace: string;
+    readonly events: PlacementEvents;
+    readonly random: Random;
+    readonly log: Log;
+  },
 ): PlacementAPI {
   const every = { log, random };
   return {

@@ -1,5 +1,5 @@
 /**
- * Decides what to do for one workload, and its status. Holds all policy of a reconcile. Pure.
+ * Decides the actions for one workload, and its status. Holds all policy of a reconcile. Pure.
  *
  * @module
  */
@@ -46,20 +46,21 @@ export interface PlacementSnapshot extends EligibleWorkload {
   readonly nowMs: number;
 }
 
-/** An eviction, and for the message of an event why, for instance `to spot`. */
+/** An eviction to send. */
 export interface PlannedEviction {
   readonly pod: PlacedPod;
+  /** For the message of an event, for instance `to spot`. */
   readonly why: string;
 }
 
-/** The actions that are due for a workload. */
+/** The actions to carry out for a workload. */
 export interface PlacementPlan {
   readonly decision: MoveDecision;
   /** The status to publish: before the actions have an effect. */
   readonly status: PlacementStatus;
   readonly memory: PlacementMemory;
   /** True if the memory differs from the snapshot's. */
-  readonly isMemoryNew: boolean;
+  readonly memoryChanged: boolean;
   /** Pods to evict at once, as their nodes are about to go. */
   readonly departing: readonly PlannedEviction[];
   /** Pods to evict in a fallback, as they found no spot node before it. */
@@ -71,12 +72,12 @@ export interface PlacementPlan {
 /** A move of one replica. */
 export interface PlannedMove extends PlannedEviction {
   /** The memory to store before the eviction: a process that ends in between must not forget it. */
-  readonly before: PlacementMemory;
-  /** The memory to store once the eviction was tried; absent for a pod that leaves its node. */
-  readonly tried?: PlacementMemory;
+  readonly memoryBefore: PlacementMemory;
+  /** The memory to store after the eviction; absent for a pod that leaves its node. */
+  readonly memoryAfter?: PlacementMemory;
 }
 
-/** Decides what to do. Pure. */
+/** Decides the actions and the status. */
 export function decide(
   snapshot: PlacementSnapshot,
   settings: MoveSettings,
@@ -100,7 +101,7 @@ export function decide(
     decision,
     status: placementStatus(moveInput(snapshot, memory), settings),
     memory,
-    isMemoryNew: isHealed || shortage !== before,
+    memoryChanged: isHealed || shortage !== before,
     departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
     leftBehind: shortage === undefined || !isFallback
       ? []
@@ -141,8 +142,8 @@ function plannedMove(
     readonly memory: PlacementMemory;
   },
 ): PlannedMove {
-  const before = { ...memory, lastMoveAtMs: nowMs };
-  if (leavesInTurn(pod)) return { ...departure(pod), before };
+  const memoryBefore = { ...memory, lastMoveAtMs: nowMs };
+  if (leavesInTurn(pod)) return { ...departure(pod), memoryBefore };
   const { spotPercentage, minOnDemand } = spec;
   const misplaced = misplacedCount(pods, { ...replicas, spec });
   const now = { misplaced, spec: { spotPercentage, minOnDemand } };
@@ -150,8 +151,8 @@ function plannedMove(
   return {
     pod,
     why: `to ${to}`,
-    before,
-    tried: { ...before, ineffectiveMoves: { count, ...now } },
+    memoryBefore,
+    memoryAfter: { ...memoryBefore, ineffectiveMoves: { count, ...now } },
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Remembers requested evictions: of pods that late caches still show, and those that were refused.
+ * Remembers evictions: of pods that caches may still have, and refused ones.
  *
  * @module
  */
@@ -14,34 +14,31 @@ export interface EvictionLog {
   requested(uid: string): void;
   /** Notes the answer. Returns true if the previous request was refused in the same way. */
   answered(uid: string, answer: EvictionAnswer): boolean;
-  /** True for a pod that is being evicted, whatever a late cache shows. */
+  /** True for a pod whose eviction was requested, even if the cache still has it. */
   has(uid: string): boolean;
   /** How long a refused eviction must wait before it is requested again, ms; undefined: it need not. */
   retryAfterMs(uid: string): number | undefined;
   /** Why the eviction was denied in the last half hour. Other pods move in place of this one. */
   denial(uid: string): string | undefined;
-  /** Forgets evictions that caches show by now, and refusals of long ago. */
+  /** Deletes evictions that caches must have received by now, and old refusals. */
   expire(): void;
-}
-
-/** The dependencies of the log. */
-export interface EvictionLogParts {
-  readonly clock: Pick<Clock, "monotonic">;
-  readonly settings: () => Pick<PlacementSettings, "placementCooldown">;
 }
 
 type Refusal = Extract<EvictionAnswer, { readonly message: string }>;
 
 /** How long an eviction is remembered: longer than caches lag behind, ms. */
 export const EVICTED_FOR_MS = 60_000;
-/** Bounds of the wait after a refusal: nodes go in two minutes, and requests cost the API server, ms. */
+/** Bounds of the wait after a refusal, ms: a spot node is gone within two minutes, and requests load the API server. */
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 60_000;
-/** How long a refusal is remembered: what denies evictions seldom changes, ms. */
+/** How long a refusal is remembered, ms: the reasons of denials seldom change. */
 const REFUSED_FOR_MS = 1_800_000;
 
 /** An empty log. */
-export function createEvictionLog({ clock, settings }: EvictionLogParts): EvictionLog {
+export function createEvictionLog({ clock, settings }: {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly settings: () => Pick<PlacementSettings, "placementCooldown">;
+}): EvictionLog {
   const evictedUntilMs = new Map<string, number>();
   const refused = new Map<
     string,

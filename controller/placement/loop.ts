@@ -12,7 +12,6 @@ import { checkEligibility } from "../../shared/placement/eligibility.ts";
 import { isReadOnly, placementScope } from "../../shared/placement/settings.ts";
 import { refusedStatus } from "../../shared/placement/status.ts";
 import { readCaches } from "./caches.ts";
-import { createEvictionLog } from "./eviction_memory.ts";
 import { type PlacementLoopParts, placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
 import {
@@ -28,7 +27,7 @@ import { eligibilityInput, placedPodsOf, replicaStatus } from "./workload_snapsh
 const CHANGES_MS = 250;
 /** Concurrent writes of deletion costs. */
 const MOST_COST_WRITES = 8;
-/** The longest wait between two tries of what failed, ms. */
+/** The longest wait between two tries after failures, ms. */
 const LONGEST_RETRY_MS = 60_000;
 
 /** Runs until `signal` is aborted; requests in flight are completed. */
@@ -36,18 +35,16 @@ export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, settings, clock, log, observer, publisher } = parts;
+  const { caches, settings, evictions, clock, log, observer, publisher } = parts;
   const synced = await Promise.all(readCaches(caches).map((cache) => cache.whenSynced(signal)));
   if (synced.includes(false)) return;
   const { evictionsPerSecond, evictionBurst, placementWorkers } = settings();
   const queue = createWorkQueue(clock);
   const departures = createDepartureTimes(() => clock.wall());
   const reporter = createPlacementReporter(parts);
-  const evictions = parts.evictions ?? createEvictionLog(parts);
   const reconcileParts: ReconcileParts = {
     ...parts,
     input: { caches, settings, evicted: evictions, signSinceMs: departures.sinceMs },
-    evictions,
     rate: createRateLimiter({ perSecond: evictionsPerSecond, burst: evictionBurst }),
     permits: createPermits(() => MOST_COST_WRITES),
   };
@@ -98,7 +95,7 @@ async function reconcile(
     return {};
   }
   const begunAtMs = clock.monotonic();
-  // An eviction that came to nothing must not count until the next resync.
+  // A pod that was not evicted after all must not count as evicted until the next resync.
   evictions.expire();
   const target = { ...subject, uid: workload.metadata.uid };
   const tookMs = (): number => clock.monotonic() - begunAtMs;
@@ -121,7 +118,7 @@ async function reconcile(
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
 }
 
-/** Queues all workloads periodically, and garbage collects what is stored of them. */
+/** Queues all workloads periodically, and deletes the stored state of deleted ones. */
 async function resync(
   { caches, settings, clock, state, publisher }: PlacementLoopParts,
   { queue, signal }: { readonly queue: WorkQueue; readonly signal: AbortSignal },

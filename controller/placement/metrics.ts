@@ -48,7 +48,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     },
     reconciled(subject, { tookMs, action, result, replicas }) {
       durations.observe(tookMs / 1000);
-      // Where replicas are not known their last values would stay for ever, and cause alerts.
+      // Without this, gauges of a workload with unknown replicas would keep their last values, and cause alerts.
       const byClass = (counts: ClassCounts | undefined): Series[] =>
         counts ? NODE_CLASSES.map((one) => [{ replica_type: one }, counts[one]]) : [];
       observe(subject, {

@@ -23,21 +23,18 @@ import type { AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 
-/** The dependencies of the mutator of pods. */
-export interface PlacementMutatorParts {
-  readonly decider: Pick<AdmissionDecider, "decide">;
-  readonly settings: () => PlacementSettings;
-  readonly observer: Pick<PlacementObserver, "admitted">;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /**
  * A mutator of new pods that have a controller. Never throws: in doubt a pod is created unchanged, and the
  * loop moves it later.
  */
 export function createPlacementMutator(
-  { decider, settings, observer, clock, log }: PlacementMutatorParts,
+  { decider, settings, observer, clock, log }: {
+    readonly decider: Pick<AdmissionDecider, "decide">;
+    readonly settings: () => PlacementSettings;
+    readonly observer: Pick<PlacementObserver, "admitted">;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
 ): Mutator {
   return {
     name: "placement",
@@ -74,12 +71,6 @@ export function createPlacementMutator(
   };
 }
 
-/** The dependencies of the mutator of workloads. */
-export interface PlacementWarnerParts {
-  readonly view: Pick<WebhookView, "synced" | "namespace">;
-  readonly settings: () => PlacementSettings;
-}
-
 /** Resources of the kinds with pods that are placed, without subresources. */
 const RESOURCES: readonly string[] = ["deployments", "statefulsets"];
 
@@ -87,7 +78,10 @@ const RESOURCES: readonly string[] = ["deployments", "statefulsets"];
  * A mutator that changes no workload, and warns about each fault in its annotations: kubectl shows warnings.
  * It is silent while the namespace is not known, as that may opt the workload out.
  */
-export function createPlacementWarner({ view, settings }: PlacementWarnerParts): Mutator {
+export function createPlacementWarner({ view, settings }: {
+  readonly view: Pick<WebhookView, "synced" | "namespace">;
+  readonly settings: () => PlacementSettings;
+}): Mutator {
   return {
     name: "placement of workloads",
     mutate(request) {

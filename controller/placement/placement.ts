@@ -38,7 +38,7 @@ export interface PlacementParts {
   readonly audit?: AuditLog;
 }
 
-/** Placement of a replica. */
+/** Placement in one replica of the controller. */
 export interface Placement {
   /** The controller runs them. */
   readonly informers: PlacementInformers;
@@ -50,7 +50,7 @@ export interface Placement {
 
 const LONGEST_WAIT_MS = 300_000;
 
-/** A replica that does not lead yet. */
+/** Placement in a replica that does not lead yet. */
 export function createPlacement(
   { api, caches: shared, settings, webhook, observer = {}, ...parts }: PlacementParts,
 ): Placement {
@@ -62,12 +62,9 @@ export function createPlacement(
   let state: PlacementState | undefined;
   let decider: AdmissionDecider | undefined;
   if (!webhook) {
-    const setting = "webhook.enabled";
     log.warn(
       "Placement runs without the webhook: new pods are created unchanged, and moved later",
-      {
-        setting,
-      },
+      { setting: "webhook.enabled" },
     );
   }
 
@@ -76,16 +73,16 @@ export function createPlacement(
     return shortagePhase(state?.memoryOf(uid, nowMs).shortage, nowMs);
   };
 
-  /** Resolves once new pods are decided about, if the webhook is on. */
-  async function admit(term: AbortSignal): Promise<void> {
+  /** Starts admission, unless the webhook is off; resolves once it decides. */
+  async function startAdmission(term: AbortSignal): Promise<void> {
     if (!webhook || decider !== undefined || term.aborted) return;
-    const own = createAdmissionDecider({ view, settings, shortageOf, clock });
-    decider = own;
+    const started = createAdmissionDecider({ view, settings, shortageOf, clock });
+    decider = started;
     term.addEventListener("abort", () => {
-      own.close();
+      started.close();
       decider = undefined;
     }, { once: true });
-    await own.whenSettled(term);
+    await started.whenSettled(term);
   }
 
   const decide: AdmissionDecider["decide"] = async (request, signal) =>
@@ -105,9 +102,9 @@ export function createPlacement(
           const loaded = createPlacementState({ store: api.store, clock, log });
           if (!await loaded.load(term)) return;
           // Admission must know of shortages, and no pod is moved before admission decides: its replacement
-          // would come back where it was.
+          // would be created for the same class.
           state = loaded;
-          await admit(term);
+          await startAdmission(term);
           const publisher = createStatusPublisher({ statuses: api.statuses, clock, log });
           const loopParts = {
             ...{ ...api, caches, settings, clock, log, audit, evictions, observer, publisher },

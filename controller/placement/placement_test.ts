@@ -144,19 +144,20 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
 }
 
 pure("decide() plans a move, what to store of it, and missing deletion costs", () => {
-  const { move, memory, isMemoryNew, costs, departing, leftBehind } = decide(
+  const { move, memory, memoryChanged, costs, departing, leftBehind } = decide(
     snapshot(),
     PLACEMENT_DEFAULTS,
   );
   const ineffectiveMoves = { count: 0, misplaced: 2, spec: { spotPercentage: 50, minOnDemand: 0 } };
   assert.deepEqual([move?.pod.name, move?.why], ["web-spot-x4", "to on-demand"]);
-  assert.deepEqual(move?.before, { lastMoveAtMs: NOW_MS });
-  assert.deepEqual(move?.tried, { lastMoveAtMs: NOW_MS, ineffectiveMoves });
-  assert.deepEqual([memory, isMemoryNew, costs.length], [{}, false, 4]);
+  assert.deepEqual(move?.memoryBefore, { lastMoveAtMs: NOW_MS });
+  assert.deepEqual(move?.memoryAfter, { lastMoveAtMs: NOW_MS, ineffectiveMoves });
+  assert.deepEqual([memory, memoryChanged, costs.length], [{}, false, 4]);
   assert.deepEqual([departing, leftBehind], [[], []]);
   const again = { lastMoveAtMs: 0, ineffectiveMoves };
   assert.equal(
-    decide(snapshot({ memory: again }), PLACEMENT_DEFAULTS).move?.tried?.ineffectiveMoves?.count,
+    decide(snapshot({ memory: again }), PLACEMENT_DEFAULTS).move?.memoryAfter?.ineffectiveMoves
+      ?.count,
     1,
   );
 });
@@ -169,7 +170,7 @@ pure("decide() skips denied evictions, and clears ineffective moves at the end",
   const memory = { lastMoveAtMs: 5, ineffectiveMoves };
   const plan = decide(snapshot({ pods, memory }), PLACEMENT_DEFAULTS);
   assert.ok("wait" in plan.decision && plan.decision.wait === "AsSpecified");
-  assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
+  assert.deepEqual([plan.memory, plan.memoryChanged, plan.move], [
     { lastMoveAtMs: 5 },
     true,
     undefined,
@@ -192,14 +193,14 @@ pure("decide() begins a fallback, which evicts the pods that found no spot node"
   const waiting = { scheduled: false, ready: false, unschedulableSinceMs: NOW_MS - 60_000 };
   const pods = placedPods({ spot: 2 }, waiting);
   const plan = decide(snapshot({ pods }), PLACEMENT_DEFAULTS);
-  assert.deepEqual([plan.memory.shortage?.rounds, plan.isMemoryNew], [1, true]);
+  assert.deepEqual([plan.memory.shortage?.rounds, plan.memoryChanged], [1, true]);
   // People see the fallback that has just begun.
   assert.deepEqual([plan.status.phase, plan.status.readOnly], ["Fallback", undefined]);
   const readOnly = { ...PLACEMENT_DEFAULTS, readOnlyMode: true };
   assert.equal(decide(snapshot({ pods }), readOnly).status.readOnly, true);
   assert.deepEqual(plan.leftBehind.map(({ pod }) => pod.name), ["web-spot-x1", "web-spot-x2"]);
   const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), PLACEMENT_DEFAULTS);
-  assert.deepEqual([before.memory, before.isMemoryNew, before.leftBehind], [{}, false, []]);
+  assert.deepEqual([before.memory, before.memoryChanged, before.leftBehind], [{}, false, []]);
 });
 
 const BLOCKED: EvictionAnswer = { is: "blocked", message: "a budget" };

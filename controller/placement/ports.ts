@@ -3,28 +3,26 @@
  *
  * @module
  */
-import type { PersistentVolume } from "../../shared/api/node.ts";
 import type {
   DeletionCostWriter,
   EventSink,
   ObjectEvent,
   PodEvictor,
 } from "../../shared/api/ports.ts";
-import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type {
   PlacementEventReason,
   PlacementReason,
 } from "../../shared/api/reasons/placement_reasons.ts";
-import type { ReplicaSet } from "../../shared/api/workload.ts";
-import type { ListWatch } from "../../shared/control/informer.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import type { UnplacedReason } from "../../shared/placement/new_pod.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
+import type { SourcesOf } from "../caches.ts";
+import type { PlacementInformers } from "./caches.ts";
 
 /** The API server as placement uses it, beside the caches that it shares with the market. */
 export interface PlacementAPI {
-  readonly sources: PlacementSources;
+  readonly sources: SourcesOf<PlacementInformers>;
   readonly evictor: PodEvictor;
   readonly costs: DeletionCostWriter;
   /** Stores what must outlive the process. */
@@ -32,13 +30,6 @@ export interface PlacementAPI {
   /** Stores the published statuses. */
   readonly statuses: CheckpointStore;
   readonly events: PlacementEvents;
-}
-
-/** Sources of the caches that placement alone reads. */
-export interface PlacementSources {
-  readonly replicaSets: ListWatch<ReplicaSet>;
-  readonly budgets: ListWatch<PodDisruptionBudget>;
-  readonly volumes: ListWatch<PersistentVolume>;
 }
 
 /** An event of a workload. */
@@ -54,18 +45,16 @@ export interface PlacementSubject {
   readonly name: string;
 }
 
-/** Identifies a workload; a new one of the same name is another one. */
+/** Identifies a workload; a new workload of the same name has another UID. */
 export interface PlacementTarget extends PlacementSubject {
   readonly uid: string;
 }
 
-/** The result of a reconcile: a move, or why there was none. */
-export type PlacementAction = PlacementReason | "PodRescheduled";
-
 /** A reconcile of a workload that takes part, or would if its annotations were valid. */
 export interface ReconcileReport {
   readonly tookMs: number;
-  readonly action: PlacementAction;
+  /** A move, or why there was none. */
+  readonly action: PlacementReason | "PodRescheduled";
   /** `dry`: it would have been done. `blocked`: by a budget. `failed`: see the log. */
   readonly result: "done" | "dry" | "blocked" | "failed";
   /** Absent if the annotations are not valid. */
@@ -100,6 +89,6 @@ export interface PlacementObserver {
   blocked?(workload: PlacementSubject): void;
   /** Spot nodes are short for the workload. */
   fellBack?(workload: PlacementSubject): void;
-  /** The workload is gone or takes part no more, and so are its series. */
+  /** The workload is deleted or takes no part any more; its series end. */
   removed?(workload: PlacementSubject): void;
 }

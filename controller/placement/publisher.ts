@@ -27,7 +27,7 @@ export interface StatusPublisher {
   /** Deletes the statuses of all other workloads. */
   retain(workloads: readonly PlacementSubject[]): void;
   /**
-   * Writes what has changed every two seconds, large ConfigMaps less often, until the signal is aborted.
+   * Writes changed ConfigMaps every two seconds, large ones less often, until the signal is aborted.
    * Failures are logged, and retried ever later.
    */
   run(signal: AbortSignal): Promise<void>;
@@ -44,9 +44,9 @@ export interface StatusPublisherParts {
 const INTERVAL_MS = 2000;
 /** The longest time between two writes of a ConfigMap, and between two tries, ms. */
 const LONGEST_MS = 60_000;
-/** After a write of more bytes, as many more intervals pass before the next one of that ConfigMap. */
+/** After a write, one interval for each of so many bytes passes before the next write of the ConfigMap. */
 const BYTES_PER_INTERVAL = 50_000;
-/** A ConfigMap holds 2^20 bytes. */
+/** Most bytes of the texts in a ConfigMap, which holds 2^20 in all. */
 const MOST_BYTES = 900_000;
 
 /** A status as JSON, and whether placement concerns its workload. */
@@ -107,10 +107,10 @@ export function createStatusPublisher(
     },
     remove: (workload) => remove(workload.namespace, statusKey(workload)),
     retain(workloads) {
-      const kept = new Set(workloads.map((one) => `${one.namespace}/${statusKey(one)}`));
+      const keys = new Set(workloads.map((one) => `${one.namespace}/${statusKey(one)}`));
       for (const [namespace, { entries }] of namespaces) {
         for (const key of [...entries.keys()]) {
-          if (!kept.has(`${namespace}/${key}`)) remove(namespace, key);
+          if (!keys.has(`${namespace}/${key}`)) remove(namespace, key);
         }
       }
     },
@@ -119,7 +119,8 @@ export function createStatusPublisher(
         await clock.sleep(INTERVAL_MS, signal);
         // No namespace has an empty name.
         if (!isLoaded) await whenDue("", { signal, act: () => load(signal) });
-        for (const [namespace, known] of isLoaded ? [...namespaces] : []) {
+        if (!isLoaded) continue;
+        for (const [namespace, known] of [...namespaces]) {
           const act = () => write(known, { namespace, statuses, signal });
           if (known.changed) await whenDue(namespace, { signal, act });
         }
@@ -128,18 +129,16 @@ export function createStatusPublisher(
   };
 }
 
-interface DueAction {
-  readonly signal: AbortSignal;
-  /** Returns how many bytes it has written. */
-  readonly act: () => Promise<number>;
-}
-
 /** Returns a function that acts for a key unless it is too early. */
 const createDueRunner = ({ clock, log }: Pick<StatusPublisherParts, "clock" | "log">) => {
   const dueMs = new Map<string, number>();
   const failing = new Set<string>();
   const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
-  return async (key: string, { signal, act }: DueAction): Promise<void> => {
+  return async (key: string, { signal, act }: {
+    readonly signal: AbortSignal;
+    /** Returns how many bytes it has written. */
+    readonly act: () => Promise<number>;
+  }): Promise<void> => {
     if (signal.aborted || clock.monotonic() < (dueMs.get(key) ?? 0)) return;
     try {
       const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;

@@ -40,13 +40,13 @@ import { placedPod, placedPodsWithBudgets, type SnapshotInput } from "./workload
 export interface SentEviction extends PlannedEviction {
   readonly answer?: EvictionAnswer;
   /** True if the previous request about this pod was refused in the same way. */
-  readonly again?: boolean;
+  readonly repeated?: boolean;
 }
 
 /** The dependencies of the loop. */
 export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "costs" | "events"> {
   readonly caches: PlacementCaches;
-  /** Has been loaded. */
+  /** Already loaded. */
   readonly state: PlacementState;
   readonly settings: () => PlacementSettings;
   readonly clock: Clock;
@@ -54,8 +54,8 @@ export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "cost
   readonly audit?: AuditLog | undefined;
   readonly observer?: PlacementObserver;
   readonly publisher: StatusPublisher;
-  /** Shared with others that count pods. @default its own */
-  readonly evictions?: EvictionLog;
+  /** Shared with the webhook, which counts pods by it, too. */
+  readonly evictions: EvictionLog;
 }
 
 /** The dependencies of a reconcile. */
@@ -66,7 +66,6 @@ export interface ReconcileParts extends PlacementLoopParts {
   readonly rate: RateLimiter;
   /** Limits concurrent writes of deletion costs. */
   readonly permits: Permits;
-  readonly evictions: EvictionLog;
 }
 
 /** The result of a reconcile. */
@@ -85,15 +84,15 @@ export interface PlacementResult extends Pick<PlacementPlan, "decision" | "statu
   readonly requeueAfterMs: number;
 }
 
-/** Reconciles the workload. Errors of the API server do not throw: see `failure`. */
+/** Reconciles the workload. Errors of actions are in `failure`. */
 export async function placeWorkload(
   eligible: EligibleWorkload,
   { parts, signal }: { readonly parts: ReconcileParts; readonly signal: AbortSignal },
 ): Promise<PlacementResult> {
   const snapshot = takeSnapshot(eligible, parts);
   const plan = decide(snapshot, parts.settings());
-  // Before the first await: the webhook places the replacements of evicted pods by this memory.
-  if (plan.isMemoryNew) parts.state.remember(eligible.workload.metadata.uid, plan.memory);
+  // Synchronously: the webhook places the replacements of evicted pods by this memory.
+  if (plan.memoryChanged) parts.state.remember(eligible.workload.metadata.uid, plan.memory);
   const outcome = await act(plan, { snapshot, parts, signal });
   return resultOf(plan, { snapshot, parts, outcome });
 }
@@ -147,7 +146,7 @@ function resultOf(
     requeueAfterMs: Math.min(
       moveDueMs > nowMs ? moveDueMs - nowMs : Infinity,
       shortageDueMs({ pods, shortage, nowMs }, settings()) - nowMs,
-      // No event arrives for an eviction that came to nothing.
+      // No watch event arrives for a pod that was not evicted after all.
       pods.some(({ uid }) => evictions.has(uid)) ? EVICTED_FOR_MS : Infinity,
       ...pods.map(({ uid }) => evictions.retryAfterMs(uid) ?? Infinity),
     ),
@@ -169,8 +168,8 @@ type Action = (plan: PlacementPlan, input: ActInput, sent: SentEviction[]) => Pr
 const evictDeparting: Action = ({ departing }, input, sent) =>
   evictAll(departing, { ...input, applies: leavesAtOnce }, sent);
 
-const evictLeftBehind: Action = async ({ leftBehind, memory, isMemoryNew }, input, sent) => {
-  if (isMemoryNew) await save(memory, input);
+const evictLeftBehind: Action = async ({ leftBehind, memory, memoryChanged }, input, sent) => {
+  if (memoryChanged) await save(memory, input);
   const { shortage = {} } = memory;
   const { nowMs } = input.snapshot;
   const applies = (pod: PlacedPod): boolean => isLeftBehind(pod, { shortage, nowMs });
@@ -182,13 +181,15 @@ const moveOne: Action = async ({ move }, input, sent) => {
   const readOnly = isReadOnly(settings());
   // Another workload may have used up the rate meanwhile.
   if (move === undefined || (!readOnly && rate.take(clock.monotonic()) > 0)) return;
-  if (!readOnly) await save(move.before, input);
+  if (!readOnly) await save(move.memoryBefore, input);
   if (signal.aborted) return;
   const eviction = await evict(move, input);
   sent.push(eviction);
   // A move that a budget delays is not ineffective.
   const isTried = eviction.answer?.is === "evicted" || eviction.answer?.is === "forbidden";
-  if (isTried && move.tried !== undefined && !signal.aborted) await save(move.tried, input);
+  if (isTried && move.memoryAfter !== undefined && !signal.aborted) {
+    await save(move.memoryAfter, input);
+  }
 };
 
 const writeCosts: Action = async ({ costs }, { snapshot, parts, signal }) => {
@@ -204,7 +205,7 @@ const writeCosts: Action = async ({ costs }, { snapshot, parts, signal }) => {
 /** In their order: nodes that are about to go are the most urgent. */
 const ACTIONS: readonly Action[] = [evictDeparting, evictLeftBehind, moveOne, writeCosts];
 
-/** Carries out the plan. A failed action leaves the others; an abort ends them. */
+/** Carries out the plan. A failed action does not stop the others; an abort does. */
 async function act(plan: PlacementPlan, input: ActInput): Promise<ActOutcome> {
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
@@ -220,7 +221,7 @@ async function save(memory: PlacementMemory, { snapshot, parts, signal }: ActInp
   if (!isReadOnly(parts.settings())) await parts.state.save(signal);
 }
 
-/** Sends evictions that still apply: the ones before them take time. */
+/** Sends evictions; checks each again, since the ones before take time. */
 async function evictAll(
   planned: readonly PlannedEviction[],
   input: ActInput & { readonly applies: (pod: PlacedPod) => boolean },
@@ -256,7 +257,7 @@ async function evict(
     if ("message" in answer) record({ outcome: "refused", message: answer.message });
     else if (answer.is === "gone") record({ outcome: "gone" });
     else record({ outcome: "accepted", message: `pod ${pod.name} moves ${why}` });
-    return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
+    return { pod, why, answer, repeated: evictions.answered(pod.uid, answer) };
   } catch (error) {
     if (error instanceof ApiError) record(answerOf(error));
     throw error;

@@ -28,13 +28,6 @@ export interface PlacementReporter {
   removed(workload: PlacementSubject): void;
 }
 
-/** Receivers of reports. */
-export interface PlacementReporterParts {
-  readonly events: PlacementEvents;
-  readonly observer?: PlacementObserver | undefined;
-  readonly log: Pick<Log, "warn">;
-}
-
 /** The last report about a workload. */
 interface Reported {
   readonly uid: string;
@@ -42,7 +35,7 @@ interface Reported {
   fault?: string | undefined;
   /** Why it was not moved. */
   wait?: string | undefined;
-  /** The end of the fallback of which it was reported that the webhook seems to place no pods. */
+  /** The end of the fallback for which pods that the webhook did not place were reported. */
   unplacedUntilMs?: number;
   /** True until the moves are complete. */
   isMoving: boolean;
@@ -56,7 +49,11 @@ const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
 
 /** A reporter that has reported nothing yet. */
 export function createPlacementReporter(
-  { events, observer, log }: PlacementReporterParts,
+  { events, observer, log }: {
+    readonly events: PlacementEvents;
+    readonly observer?: PlacementObserver | undefined;
+    readonly log: Pick<Log, "warn">;
+  },
 ): PlacementReporter {
   const { emit, emitShortage, emitMoves, reportedOf, forget } = createEventReporter(events, log);
   return {
@@ -110,9 +107,9 @@ const createEventReporter = (events: PlacementEvents, log: Pick<Log, "warn">) =>
     if (after !== undefined && hasBegun({ before, after })) {
       emit(target, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
     }
-    // The first time may be a moment without a leader; a second time needs attention.
-    const isAgain = after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs;
-    if (pod !== undefined && isAgain) {
+    // The first time the webhook may have been without a leader for a moment; a second time needs attention.
+    const isRepeated = after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs;
+    if (pod !== undefined && isRepeated) {
       emit(
         target,
         "SpotFallback",
@@ -130,13 +127,13 @@ const createEventReporter = (events: PlacementEvents, log: Pick<Log, "warn">) =>
     { decision, evictions, replicas: { actual } }: PlacementResult,
   ): void {
     const last = reportedOf(target);
-    for (const { pod, why, answer, again } of evictions) {
+    for (const { pod, why, answer, repeated } of evictions) {
       if (answer?.is === "evicted") {
         emit(target, "PodRescheduled", `pod ${pod.name} moves ${why}`);
         last.isMoving = true;
-      } else if (answer?.is === "blocked" && !again) {
+      } else if (answer?.is === "blocked" && !repeated) {
         emit(target, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
-      } else if (answer?.is === "forbidden" && !again) {
+      } else if (answer?.is === "forbidden" && !repeated) {
         const { namespace } = target;
         log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
       }

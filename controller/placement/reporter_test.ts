@@ -40,9 +40,9 @@ function stage(observer?: PlacementObserver) {
 }
 
 /** The result of a reconcile that sent an eviction; without an answer it is a dry run. */
-function sent(is?: EvictionAnswer["is"], again = false): Partial<PlacementResult> {
+function sent(is?: EvictionAnswer["is"], repeated = false): Partial<PlacementResult> {
   const answer = is === undefined ? {} : { answer: { is, message: "no" } };
-  return { evictions: [{ pod: POD, why: "to spot", again, ...answer }] };
+  return { evictions: [{ pod: POD, why: "to spot", repeated, ...answer }] };
 }
 
 pure("createPlacementReporter() reports each fault once, and again when it comes back", () => {

@@ -20,7 +20,7 @@ export interface PlacementMemory {
   readonly ineffectiveMoves?: IneffectiveMoves;
 }
 
-/** The memory of all workloads, by their UIDs: a new workload of the same name begins without. */
+/** The memory of all workloads by UID: a new workload of the same name has none. */
 export interface PlacementState {
   /**
    * Reads the memory of earlier processes, and retries until it can be read. Without the right to read it
@@ -34,8 +34,8 @@ export interface PlacementState {
   /** Resolves when all that is set is written. Throws an `ApiError`. */
   save(signal: AbortSignal): Promise<void>;
   /**
-   * Deletes workloads that do not exist any more and moves that no cooldown counts from, and writes what is
-   * not written yet. Failed writes are logged, and retried the next time.
+   * Deletes workloads that do not exist any more, and moves with a cooldown that is over, and writes all changes.
+   * Failed writes are logged, and retried the next time.
    */
   retain(
     uids: ReadonlySet<string>,
@@ -43,7 +43,7 @@ export interface PlacementState {
   ): Promise<void>;
 }
 
-/** How far clocks of leaders may differ; later times come from a wrong clock, ms. */
+/** How far clocks of leaders may differ, ms; later times come from a wrong clock. */
 const CLOCKS_DIFFER_MS = 60_000;
 /** No fallback lasts longer, ms. */
 const LONGEST_FALLBACK_MS = 86_400_000;
@@ -67,7 +67,7 @@ const storedSchema: z.ZodType<PlacementMemory> = z.object({
 export function createPlacementState(
   parts: Pick<PersistedMapOptions<PlacementMemory>, "store" | "clock" | "log">,
 ): PlacementState {
-  const kept = createPersistedMap<PlacementMemory>({
+  const memories = createPersistedMap<PlacementMemory>({
     ...parts,
     prefix: "mbcas-moves-",
     holds: "moves and shortages",
@@ -75,22 +75,22 @@ export function createPlacementState(
     decode: decodeMemory,
   });
   function remember(uid: string, memory: PlacementMemory): void {
-    if (Object.values(memory).some((one) => one !== undefined)) kept.set(uid, memory);
-    else kept.delete(uid);
+    if (Object.values(memory).some((one) => one !== undefined)) memories.set(uid, memory);
+    else memories.delete(uid);
   }
 
   return {
-    load: (signal) => kept.load(signal, { emptyIfForbidden: true }),
-    memoryOf: (uid, nowMs) => memoryAt(kept.get(uid) ?? {}, nowMs),
+    load: (signal) => memories.load(signal, { emptyIfForbidden: true }),
+    memoryOf: (uid, nowMs) => memoryAt(memories.get(uid) ?? {}, nowMs),
     remember,
-    save: kept.save,
+    save: memories.save,
     async retain(uids, { cooldownMs, signal }) {
       const endedMs = parts.clock.wall() - cooldownAfter(Infinity, cooldownMs);
-      for (const [uid, { lastMoveAtMs = Infinity, ...others }] of [...kept.entries()]) {
-        if (!uids.has(uid)) kept.delete(uid);
+      for (const [uid, { lastMoveAtMs = Infinity, ...others }] of [...memories.entries()]) {
+        if (!uids.has(uid)) memories.delete(uid);
         else if (lastMoveAtMs < endedMs) remember(uid, others);
       }
-      await kept.saveOrLog(signal);
+      await memories.saveOrLog(signal);
     },
   };
 }
@@ -103,8 +103,8 @@ export function decodeMemory(stored: unknown): PlacementMemory {
 }
 
 /**
- * The memory without times that are impossible by this clock, as fallbacks would last too long. Cutting
- * them to the longest possible would begin anew at each reconcile.
+ * The memory without times that are impossible by this clock: such fallbacks would last too long. Shortening them
+ * instead would begin them again at each reconcile.
  */
 export function memoryAt(
   { lastMoveAtMs, shortage, ...others }: PlacementMemory,

@@ -1,5 +1,5 @@
 /**
- * Finds the workloads to reconcile after a change, and the times since when nodes are about to go.
+ * Finds the workloads to reconcile after a change, and remembers since when nodes are about to go.
  *
  * @module
  */
@@ -10,16 +10,6 @@ import type { NodeRules } from "../../shared/placement/placed_pod.ts";
 import { podsOnNode } from "../caches.ts";
 import type { PlacementCaches } from "./caches.ts";
 import type { PlacementSubject } from "./ports.ts";
-
-/** The caches to watch, and the callbacks. */
-export interface WatchParts {
-  readonly caches: PlacementCaches;
-  readonly settings: () => NodeRules;
-  /** Called with the key of a workload, `Deployment/shop/web`. */
-  readonly wake: (key: string) => void;
-  /** Called at each update of a node with the sign of its departure; undefined: it stays, or is deleted. */
-  readonly onNode: (name: string, sign: string | undefined) => void;
-}
 
 /** A workload's key. */
 export function placementKey({ kind, namespace, name }: PlacementSubject): string {
@@ -45,7 +35,14 @@ export function placementSubjects(
  * Wakes workloads until the returned function is called. A deleted pod wakes nothing, as its workload's
  * status changes, too. A node wakes the workloads of its pods only if a field changed that placement reads.
  */
-export function watchWorkloads({ caches, settings, wake, onNode }: WatchParts): () => void {
+export function watchWorkloads({ caches, settings, wake, onNode }: {
+  readonly caches: PlacementCaches;
+  readonly settings: () => NodeRules;
+  /** Called with the key of a workload, `Deployment/shop/web`. */
+  readonly wake: (key: string) => void;
+  /** Called at each update of a node with the sign of its departure; undefined: it stays, or is deleted. */
+  readonly onNode: (name: string, sign: string | undefined) => void;
+}): () => void {
   const { pods, nodes, namespaces, deployments, statefulSets, replicaSets, budgets } = caches;
   /** The fields of each node that placement reads. */
   const known = new Map<string, string>();
@@ -103,8 +100,8 @@ export function watchWorkloads({ caches, settings, wake, onNode }: WatchParts): 
 }
 
 /**
- * The times when nodes first had the sign of their departure; the signs have no time themselves. A pod that was
- * created later came there in spite of the sign, and so would its replacement.
+ * The times when nodes first had the sign of their departure, as a sign has no time itself. A pod that was created
+ * later was scheduled there in spite of the sign, and so would its replacement.
  */
 export interface DepartureTimes {
   /** The node has this sign now; undefined: it has none, or is deleted. */

@@ -44,7 +44,7 @@ export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | und
 export interface SnapshotInput {
   readonly caches: ReadPlacementCaches;
   readonly settings: () => NodeRules;
-  /** UIDs of evicted pods, whatever a late cache shows. */
+  /** UIDs of evicted pods, which the cache may still have. */
   readonly evicted: { has(uid: string): boolean };
   /** When the node first had the sign of its departure, ms since 1970; absent: unknown. */
   readonly signSinceMs?: (node: string, sign: string) => number;
@@ -69,7 +69,7 @@ export function placedPod(
   });
   const { departs } = classified;
   const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
-  // A pod that loses its node may as well move to the other class, and one without a node can't be disrupted.
+  // An annotation protects no pod without a node, and constraints none that loses its node anyway.
   const pinned = (nodeName === "" ? undefined : protectedBy(annotations)) ??
     (departs === undefined
       ? pinnedTo(pod, { caches, classes, to: otherClass(classified.class) })
@@ -108,8 +108,8 @@ function pinnedTo(
 }
 
 /**
- * All pods of the workload, each with why budgets would not allow its eviction. A namespace may have a budget
- * for each workload, so pods with the same labels are matched once.
+ * All pods of the workload, each with the reason why budgets do not allow its eviction. A namespace may have a
+ * budget for each workload, so pods with the same labels are matched once.
  */
 export function placedPodsWithBudgets(
   workload: Workload,
@@ -120,9 +120,9 @@ export function placedPodsWithBudgets(
   return podsOfWorkload(workload, input.caches).map((pod) => {
     const { metadata: { labels }, ready } = pod;
     const key = JSON.stringify(labels);
-    const own = matched.get(key) ?? budgetsFor(labels, budgets);
-    matched.set(key, own);
-    const budget = budgetRefusal(own, ready);
+    const podBudgets = matched.get(key) ?? budgetsFor(labels, budgets);
+    matched.set(key, podBudgets);
+    const budget = budgetRefusal(podBudgets, ready);
     return { ...placedPod(pod, input), ...(budget === undefined ? {} : { budget }) };
   });
 }

@@ -1,5 +1,5 @@
 /**
- * All that rightsizing asks of the API server, and its caches.
+ * The ports of rightsizing on an API server, and its informers.
  *
  * @module
  */
@@ -49,7 +49,7 @@ import {
 } from "./sources/usage_sources.ts";
 
 /** The caches of rightsizing alone. */
-export interface RightsizingCopies {
+export interface RightsizingInformers {
   readonly policies: Informer<StoredPolicy>;
   /** By their namespaces. */
   readonly reports: Informer<RecommendationReport>;
@@ -57,44 +57,44 @@ export interface RightsizingCopies {
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
-const INFORMERS: InformerKinds<RightsizingCopies> = {
+const INFORMERS: InformerKinds<RightsizingInformers> = {
   policies: { name: "OptimizationPolicy" },
   reports: { name: "RecommendationReport", indexBy: namespaceIndex },
   replicaSets: { name: "ReplicaSet" },
 };
 
-/** Copies that are empty until each is run. */
-export function createRightsizingCopies(
-  sources: SourcesOf<RightsizingCopies>,
+/** Informers that are empty until each is run. */
+export function createRightsizingInformers(
+  sources: SourcesOf<RightsizingInformers>,
   options: CacheOptions,
-): RightsizingCopies {
+): RightsizingInformers {
   return createInformers(INFORMERS, sources, options);
 }
 
-/** Sources of usage with connections, one of which samples by itself while it runs. */
+/** Sources of usage with their connections; metrics-server is sampled while this runs. */
 export interface RunningSources extends UsageSources {
   run(signal: AbortSignal): Promise<void>;
   /** Closes idle connections. */
   close(): void;
 }
 
-/** All that rightsizing asks of the outside, beside what the market has copies of. */
+/** The ports of rightsizing, beside the caches that it shares with the market. */
 export interface RightsizingAPI {
-  readonly sources: SourcesOf<RightsizingCopies>;
+  readonly sources: SourcesOf<RightsizingInformers>;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly vpaPublisher: VPAPublisher;
   readonly workloads: WorkloadWriter;
   readonly events: RightsizingEvents;
-  /** For kills and throttling that were seen. */
+  /** Stores observed OOM kills and throttling. */
   readonly correctionStore: CheckpointStore;
-  /** Under rightsizing's name. */
+  /** With rightsizing's field manager. */
   readonly resizer: PodResizer;
   /** The sources that policies name; `collected` is called with how long they take. */
-  usage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
+  connectUsage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
 }
 
-/** Labels of the ConfigMaps with kills and throttling that were seen, and with sampled usage. */
+/** Labels of the ConfigMaps with OOM kills and throttling, and with sampled usage. */
 const CORRECTIONS_LABEL = "optipod.io/corrections";
 const USAGE_LABEL = "optipod.io/usage-history";
 
@@ -129,7 +129,7 @@ export function connectRightsizingAPI(
     correctionStore: checkpoints(CORRECTIONS_LABEL),
     events,
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
-    usage(owners, collected) {
+    connectUsage(owners, collected) {
       const sampler = new UsageSampler({
         ...{ owners, clock, log, slots },
         metrics: createPodMetrics(connection),

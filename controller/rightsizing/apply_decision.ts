@@ -10,7 +10,7 @@ import {
   type ApplyFailure,
   applyFailure,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { ApplyDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingSnapshot } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
 import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
@@ -29,12 +29,9 @@ import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { containersWith, type WantedResources } from "../../shared/resize/inputs/resources.ts";
 
-/** A decision to do something. */
-export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
-
 /**
- * Called when a template was changed by server-side apply. `outcome`: `accepted`, a `RefusalKind`, or `failed`
- * without an answer of the server.
+ * Called after a server-side apply of a template. `outcome`: `accepted`, a `RefusalKind`, or `failed` without a
+ * response of the server.
  */
 export type TemplateObserver = (
   patch: { readonly kind: string; readonly outcome: string },
@@ -44,24 +41,23 @@ export type TemplateObserver = (
 export interface Appliers extends ResizeContext {
   readonly workloads: WorkloadWriter;
   readonly templatePatched?: TemplateObserver | undefined;
-  /** Makes limits the original ones of the market's pods, millicores by container. */
+  /** Sets the original limits of a pod of the market, millicores by container. */
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 }
 
 /** The result of applying a decision. */
 export interface Applied {
-  /** From now on in force, by container; absent: as before. */
+  /** The values in force from now on, by container; absent: as before. */
   readonly inForce?: ReadonlyMap<string, Resources>;
-  /** The first failure; others are of the same kind mostly. */
+  /** The first failure; others are mostly of the same kind. */
   readonly failure?: ApplyFailure;
-  /** Where some pods have the values, and some not yet. */
-  readonly behind: readonly string[];
+  /** Names of pods that could not get the values. */
+  readonly failedPods: readonly string[];
 }
 
 /**
- * In place: pods first, and what is in force once one of them has it or there is none to resize. So
- * what is lost by a crash between the two is decided again. `pods`: the workload's own, by UID, as they
- * are.
+ * Applies the values. In place, they are in force once one pod has them, or none needs a resize: after a crash
+ * in between, they are decided again. `pods`: the workload's pods by UID, as the cache has them.
  */
 export async function applyDecision(
   snapshot: RightsizingSnapshot,
@@ -72,30 +68,31 @@ export async function applyDecision(
   if (method === "Recreate") {
     const refusal = await writeTemplate(snapshot, wanted, appliers);
     return refusal === undefined
-      ? { inForce, behind: [] }
-      : { failure: applyFailure(refusal), behind: [] };
+      ? { inForce, failedPods: [] }
+      : { failure: applyFailure(refusal), failedPods: [] };
   }
   const { resized, failures } = await resizePods(plan.pods, { pods, appliers });
   const [first] = failures.values();
-  const applied = { behind: [...failures.keys()], ...(first && { failure: first }) };
+  const applied = { failedPods: [...failures.keys()], ...(first && { failure: first }) };
   if (resized === 0 && first !== undefined) return applied;
-  // A request and its limit have been made for each other: a pod that did not get the one gets none of both.
+  // A request and its limit belong together: a pod that did not get the request keeps its original limit.
   const isDenied = [...failures.values()].some(({ permission }) => permission !== undefined);
-  for (const pod of plan.originalLimits.size === 0 || isDenied ? [] : pods.values()) {
+  if (plan.originalLimits.size === 0 || isDenied) return { inForce, ...applied };
+  for (const pod of pods.values()) {
     const { name } = pod.metadata;
     if (failures.has(name)) continue;
     const refused = await refusalOf(appliers.setOriginalLimits(pod, plan.originalLimits));
     const failure = refused && applyFailure(refused);
     if (failure !== undefined && failure.next !== "forget") {
-      return { inForce, failure, behind: [...applied.behind, name] };
+      return { inForce, failure, failedPods: [...applied.failedPods, name] };
     }
   }
   return { inForce, ...applied };
 }
 
 /**
- * Resizes the pods one by one, and returns how many have the values now, and the failures of others by name.
- * A missing permission ends it: the others would miss it as well. A pod that is gone is no failure.
+ * Resizes the pods one by one, and returns how many were resized, and the failures by name. A missing permission
+ * ends it, as other pods would lack it, too. A pod that is gone is no failure.
  */
 async function resizePods(
   planned: InPlacePlan["pods"],
@@ -110,8 +107,8 @@ async function resizePods(
   for (const { pod: before, changes } of planned) {
     const pod = pods.get(before.metadata.uid) ?? before;
     const originals = originalsIn(pod);
-    const asked = { pod, source: "rightsizing", reason, changes, originals } as const;
-    const { refusal } = await sendChanges(asked, appliers);
+    const resize = { pod, source: "rightsizing", reason, changes, originals } as const;
+    const { refusal } = await sendChanges(resize, appliers);
     const failure = refusal && applyFailure(refusal);
     if (failure === undefined) resized++;
     else if (failure.next !== "forget") failures.set(pod.metadata.name, failure);
@@ -120,7 +117,7 @@ async function resizePods(
   return { resized, failures };
 }
 
-/** The template's containers once the decision is applied: what was adopted was adopted on them. */
+/** The template's containers once the decision is applied, for `adoptedOn`. */
 export function templateAfter(
   { workload: { template: { containers } } }: Pick<RightsizingSnapshot, "workload">,
   { method, wanted }: ApplyDecision,
@@ -167,15 +164,15 @@ async function refusalOf(request: Promise<void>): Promise<ApiError | undefined> 
   }
 }
 
-/** The market writes the same status: a version that it has overtaken is read again. */
+/** The market writes the same status: after a conflict, the newer version is used. */
 const TRIES = 4;
-/** The copy needs a moment to have what the market has written, ms. */
+/** Time for the cache to receive the market's write, ms. */
 const PAUSE_MS = 250;
 
 /**
- * Sets original limits, millicores by container; a pod outside of the market has none to set. Bounds follow
- * from the record, with the market's next reconcile of the pod. Throws an `ApiError` when the server refuses,
- * and when the market was quicker each time.
+ * Returns a function that sets original limits, millicores by container, and leaves pods outside of the market
+ * alone. The market derives its bounds from them at its next reconcile of the pod. Throws an `ApiError` when the
+ * server refuses, also after repeated conflicts with the market.
  */
 export function createOriginalLimitWriter(
   { allocations, store, clock }: {
@@ -201,7 +198,7 @@ export function createOriginalLimitWriter(
   };
 }
 
-/** The allocation with these original limits; undefined where it has them, or has no record yet. */
+/** The allocation with these original limits; undefined where it has them already, or has none yet. */
 function withLimits(
   allocation: PodAllocation,
   { pod, limits }: { readonly pod: Pod; readonly limits: ReadonlyMap<string, number> },
@@ -220,7 +217,7 @@ function withLimits(
     });
   const next = changed(originalLimits);
   if (next.every(({ cpu }, index) => cpu === originalLimits[index]?.cpu)) return undefined;
-  // Where the request goes with the limit, both have the same own value.
+  // Where the market moves the request with the limit, both have the same original value.
   const requests = movesRequest(pod) && originalRequests !== undefined
     ? { originalRequests: changed(originalRequests) }
     : {};

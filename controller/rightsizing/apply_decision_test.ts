@@ -19,9 +19,10 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
+import type { ApplyDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { type Applied, applyDecision } from "./apply_decision.ts";
 import type { UsageAnswer } from "./ports.ts";
-import { learnUsage, silentSource } from "./reconcile_workload.ts";
+import { recommendFromUsage, silentSource } from "./reconcile_workload.ts";
 
 const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
 const CHANGED = new ApiError(409, "Conflict", "changed");
@@ -63,7 +64,10 @@ async function applied(
       marketLimit === undefined ? pod : { ...pod, containers },
     ]),
   );
-  const { inForce, failure, behind } = await applyDecision(snapshot, decision, { pods, appliers });
+  const { inForce, failure, failedPods: behind } = await applyDecision(snapshot, decision, {
+    pods,
+    appliers,
+  });
   const { asked, audit } = appliers;
   return { asked, audited: audit.changes, cpu: inForce?.get("app")?.requests.cpu, failure, behind };
 }
@@ -193,7 +197,7 @@ function evaluated(answer: UsageAnswer, readySinceMs?: number, policy = autoPoli
   const { pods, workload } = rightsizingSnapshot({ containers });
   const ready = readySinceMs === undefined ? {} : { readySinceMs };
   const snapshot = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
-  const found = learnUsage(answer, { policy, workload, corrections: new Map() });
+  const found = recommendFromUsage(answer, { policy, workload, corrections: new Map() });
   return { missing: silentSource(snapshot, answer), found };
 }
 
@@ -201,31 +205,34 @@ const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
   usage: new Map(usages.map((usage) => [usage.container, usage])),
 });
 
-pure("learnUsage() recommends for each container but sidecars, with samples and peaks", () => {
-  const { found, missing } = evaluated(answerOf(
-    usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
-    usageOf("proxy", many(10), many(MI)),
-  ));
-  assert.ok("recommendations" in found);
-  const { recommendations, memoryPeaks, samples } = found;
-  assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
-  assert.equal(memoryPeaks.get("app"), 90 * MI);
-  assert.deepEqual([...samples], [["app", 20]]);
-  assert.equal(missing, undefined);
-  // The resource that has fewer counts.
-  const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
-  assert.ok("samples" in fewer);
-  assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
-  // Within the policy's bounds.
-  const bounds = { cpu: { min: 10, max: 170 }, memory: { min: 200 * MI, max: 400 * MI } };
-  const answer = answerOf(usageOf("app", many(150), many(80 * MI)));
-  const bounded = evaluated(answer, undefined, autoPolicy({}, { bounds })).found;
-  assert.ok("recommendations" in bounded);
-  const values = bounded.recommendations.map(({ cpu, memory }) => [cpu, memory]);
-  assert.deepEqual(values, [[170, 200 * MI]]);
-});
+pure(
+  "recommendFromUsage() recommends for each container but sidecars, with samples and peaks",
+  () => {
+    const { found, missing } = evaluated(answerOf(
+      usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
+      usageOf("proxy", many(10), many(MI)),
+    ));
+    assert.ok("recommendations" in found);
+    const { recommendations, memoryPeaks, samples } = found;
+    assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
+    assert.equal(memoryPeaks.get("app"), 90 * MI);
+    assert.deepEqual([...samples], [["app", 20]]);
+    assert.equal(missing, undefined);
+    // The resource that has fewer counts.
+    const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
+    assert.ok("samples" in fewer);
+    assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
+    // Within the policy's bounds.
+    const bounds = { cpu: { min: 10, max: 170 }, memory: { min: 200 * MI, max: 400 * MI } };
+    const answer = answerOf(usageOf("app", many(150), many(80 * MI)));
+    const bounded = evaluated(answer, undefined, autoPolicy({}, { bounds })).found;
+    assert.ok("recommendations" in bounded);
+    const values = bounded.recommendations.map(({ cpu, memory }) => [cpu, memory]);
+    assert.deepEqual(values, [[170, 200 * MI]]);
+  },
+);
 
-pure("learnUsage() has a reason where a source does not answer", () => {
+pure("recommendFromUsage() has a reason where a source does not answer", () => {
   const rows = [["unreachable", "ProviderUnavailable"], ["unavailable", "ProviderUnavailable"], [
     "refused",
     "MetricsMissing",
@@ -253,7 +260,7 @@ const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
 /** The action for pods of which `web-1` has the values in force and `web-2` the template's. */
 function done(
   reason: RightsizingReason,
-  { restOnly, ...choice }: SnapshotChoice & { readonly restOnly?: true } = {},
+  { onlyBelowThreshold, ...choice }: SnapshotChoice & { readonly onlyBelowThreshold?: true } = {},
 ): string | undefined {
   const pods = [
     workloadPod("web-1", [templateContainer(IN_FORCE)]),
@@ -265,7 +272,7 @@ function done(
     reason,
     message: "",
     clamps: [],
-    ...(restOnly && { restOnly }),
+    ...(onlyBelowThreshold && { onlyBelowThreshold }),
   };
   const inForce = new Map([["app", IN_FORCE]]);
   const snapshot = rightsizingSnapshot({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
@@ -285,8 +292,8 @@ pure("retryResize() gives a straggler what is in force, in place only", () => {
   const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
     ["Cooldown", {}, all],
     ["InsufficientSamples", {}, all],
-    ["BelowThreshold", { restOnly: true }, all],
-    ["HPAConflict", { restOnly: true }, all],
+    ["BelowThreshold", { onlyBelowThreshold: true }, all],
+    ["HPAConflict", { onlyBelowThreshold: true }, all],
     ["HPAConflict", {}, undefined],
     ["RecommendOnly", {}, undefined],
     ["DryRun", {}, undefined],
@@ -307,7 +314,7 @@ pure("retryResize() gives a straggler what is in force, in place only", () => {
   for (const allowRecreate of [false, true]) {
     for (const reason of ["Cooldown", "BelowThreshold"] as const) {
       const holds = (choice: SnapshotChoice): string | undefined =>
-        done(reason, { restOnly: true, ...choice });
+        done(reason, { onlyBelowThreshold: true, ...choice });
       const strategy = { allowRecreate };
       assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
       const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };

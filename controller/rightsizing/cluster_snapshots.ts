@@ -21,7 +21,7 @@ import type { Corrections } from "../../shared/rightsizing/recommend.ts";
 import type { Caches } from "../caches.ts";
 import type { CorrectionMemory } from "./corrections.ts";
 
-/** The caches of what bounds the values of a workload. */
+/** Caches of the objects that bound a workload's values. */
 export type BoundCaches = Pick<
   Caches,
   | "horizontalPodAutoscalers"
@@ -31,17 +31,14 @@ export type BoundCaches = Pick<
   | "nodes"
 >;
 
-/** Bounds of a workload's values, and a sentence for each object that can't be read. */
-export type WorkloadBounds = Pick<
-  RightsizingSnapshot,
-  "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
->;
-
-/** The bounds of the workload, for these pods of it and for new ones. */
+/** The bounds of the workload's values, for these pods of it and for new ones. */
 export function workloadBounds(
   caches: BoundCaches,
   { workload, pods }: Pick<RightsizingSnapshot, "workload" | "pods">,
-): WorkloadBounds {
+): Pick<
+  RightsizingSnapshot,
+  "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
+> {
   const { kind, metadata: { namespace, name }, template } = workload;
   const isFor = ({ target }: { readonly target: { kind: string; name: string } }): boolean =>
     target.kind === kind && target.name === name;
@@ -63,26 +60,23 @@ export function workloadBounds(
   };
 }
 
-/** The caches that are read. */
-export type SnapshotCaches = BoundCaches & Pick<Caches, "pods" | "allocations"> & {
-  readonly replicaSets: Informer<ReplicaSet>;
-};
-
 /** A workload with its pods, under the policy that has won it. */
 export type ReconciledWorkload = Pick<
   RightsizingSnapshot,
   "workload" | "policy" | "nowMs" | "lastAppliedMs" | "pods"
 >;
 
-/** Facts that come from usage and records. */
+/** The part of a snapshot that comes from usage and records. */
 export type KnownState = Pick<
   RightsizingSnapshot,
-  "recommendations" | "samples" | "memoryPeaks" | "inForce" | "remembered" | "denial"
+  "recommendations" | "samples" | "memoryPeaks" | "inForce" | "recordedTemplate" | "denial"
 >;
 
-/** Sources of facts beside the caches. */
+/** Dependencies of snapshots. */
 export interface ClusterSnapshotsParts {
-  readonly caches: SnapshotCaches;
+  readonly caches: BoundCaches & Pick<Caches, "pods" | "allocations"> & {
+    readonly replicaSets: Informer<ReplicaSet>;
+  };
   readonly corrections: CorrectionMemory;
   readonly dryRun: () => boolean;
   /** The server's features for resizing. */
@@ -92,7 +86,7 @@ export interface ClusterSnapshotsParts {
   ) => RightsizingSnapshot["missingPermissions"];
 }
 
-/** State of workloads and pods, as new as the caches. */
+/** The state of workloads and pods in the caches. */
 export class ClusterSnapshots {
   readonly #parts: ClusterSnapshotsParts;
 
@@ -100,19 +94,20 @@ export class ClusterSnapshots {
     this.#parts = parts;
   }
 
-  /** All pods of the workload's namespace that have not ended and are not ending. */
+  /** The pods of the workload, and others of its namespace, that have not ended and are not ending. */
   podsOf(workload: RightsizedWorkload): {
-    readonly own: readonly Pod[];
-    readonly others: readonly Pod[];
+    readonly pods: readonly Pod[];
+    readonly otherPods: readonly Pod[];
   } {
-    const { pods, replicaSets } = this.#parts.caches;
-    const { own = [], others = [] } = Object.groupBy(
-      pods.byIndex(workload.metadata.namespace).filter((pod) =>
+    const { caches } = this.#parts;
+    const { pods = [], otherPods = [] } = Object.groupBy(
+      caches.pods.byIndex(workload.metadata.namespace).filter((pod) =>
         !isFinished(pod) && !pod.metadata.terminating
       ),
-      (pod) => controls(workload, pod, { replicaSet: replicaSets.get }) ? "own" : "others",
+      (pod) =>
+        controls(workload, pod, { replicaSet: caches.replicaSets.get }) ? "pods" : "otherPods",
     );
-    return { own, others };
+    return { pods, otherPods };
   }
 
   /** By container: OOM kills and throttling within the policy's window. */
@@ -128,18 +123,18 @@ export class ClusterSnapshots {
     });
   }
 
-  /** The input of the guards: pods have the user's limits where the market has set others. */
-  snapshotOf(one: ReconciledWorkload, known: KnownState): RightsizingSnapshot {
+  /** The input of the guards. */
+  snapshotOf(target: ReconciledWorkload, known: KnownState): RightsizingSnapshot {
     const { caches, dryRun, served, missingPermissions } = this.#parts;
-    const { workload, pods } = one;
+    const { workload, pods } = target;
     const nodes = pods.flatMap(({ nodeName }) => caches.nodes.get(nodeName) ?? []);
     const originals = pods.map((pod) =>
       originalValues(this.#allocationOf(pod)?.status?.originalLimits)
     );
     return {
       ...known,
-      ...one,
-      ...workloadBounds(caches, one),
+      ...target,
+      ...workloadBounds(caches, target),
       ...served(),
       dryRun: dryRun(),
       // Where the market has set a limit, the user's original limit counts.

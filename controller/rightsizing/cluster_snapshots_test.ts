@@ -84,7 +84,7 @@ function snapshotWith({ pods = [], originalLimit, autoscalers = [] }: {
     workload,
     policy: autoPolicy({}, windowMs === undefined ? {} : { windowMs }),
     nowMs: NOW_MS,
-    pods: cluster.podsOf(workload).own,
+    pods: cluster.podsOf(workload).pods,
   });
   return { cluster, workload, one, snapshot: () => cluster.snapshotOf(one(), KNOWN) };
 }
@@ -102,7 +102,7 @@ pure("podsOf() separates the workload's own pods, without those that end", () =>
     { ...web, metadata: { ...web.metadata, name: "web-3", terminating: true } },
   ];
   const { cluster, workload } = snapshotWith({ pods });
-  const { own, others } = cluster.podsOf(workload);
+  const { pods: own, otherPods: others } = cluster.podsOf(workload);
   const namesOf = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
   assert.deepEqual([namesOf(own), namesOf(others)], [["web-1"], ["lonely", "web-former"]]);
 });

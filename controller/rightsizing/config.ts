@@ -21,12 +21,12 @@ export type RightsizingSettings = Pick<
   | "samplerSize"
 >;
 
-/** True where recommendations are made for all, and nothing is applied. */
+/** True where all workloads get recommendations, and nothing is applied. */
 export function isDryRun({ dryRun, rightsizingDryRun }: RightsizingSettings): boolean {
   return dryRun || rightsizingDryRun;
 }
 
-/** Policies of these namespaces act on all namespaces; others act on their own alone. */
+/** Policies of these namespaces act on all namespaces; other policies only on their own namespace. */
 export function policyNamespacesOf(
   { policyNamespaces, namespace }: RightsizingSettings,
 ): readonly string[] {

@@ -1,6 +1,6 @@
 /**
- * Corrections of usage that no usage source has: OOM kills, and the CPU demand that the market measured. They
- * outlive the process.
+ * Corrections that no usage source has: OOM kills, and the CPU demand that the market measured. They outlive the
+ * process.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export interface ObservedWorkload {
   readonly lastAppliedMs?: number;
 }
 
-/** The kept state of a workload: kills, and samples of its demand, the oldest first. */
+/** OOM kills of a workload, and samples of its demand, the oldest first. */
 export interface WorkloadCorrections {
   readonly kills: readonly SeenKill[];
   readonly samples: readonly DemandSample[];
@@ -57,49 +57,48 @@ export interface DemandSample {
 
 /** Samples of a workload in a window: one every three minutes in a day. */
 const MOST_SAMPLES = 480;
-/** Fewer samples make no share. */
+/** Fewer samples are not enough for a share of throttled time. */
 const LEAST_SAMPLES = 4;
-/** Kills of a workload: the latest are persisted, in 15 kB of JSON. */
+/** The latest kills of a workload that are persisted, in 15 kB of JSON. */
 const MOST_KILLS = 200;
 /** The kubelet reports whole seconds, rounded down: the kill was up to so much later, ms. */
 const REPORTED_WITHIN_MS = 1000;
 
-type KeptCorrections = Pick<
+type CorrectionMap = Pick<
   PersistedMap<WorkloadCorrections>,
   "get" | "set" | "delete" | "entries"
 >;
 
-/** The memory, by key of the workload, over what is kept already. */
+/** Observes corrections; `workloads` has them by key of the workload. */
 export class CorrectionMemory {
-  readonly #kept: KeptCorrections;
+  readonly #workloads: CorrectionMap;
 
-  constructor(kept: KeptCorrections = new Map()) {
-    this.#kept = kept;
+  constructor(workloads: CorrectionMap = new Map()) {
+    this.#workloads = workloads;
   }
 
   /**
-   * Adds what is seen of the workload now, and returns the corrections within the window, by container.
-   * Kills of deleted pods count, too.
+   * Adds the kills and the demand of the workload now, and returns the corrections within the window, by
+   * container. Earlier kills of deleted pods count, too.
    */
   observe(
     workload: string,
     { pods, allocations, nowMs, windowMs, lastAppliedMs = -Infinity }: ObservedWorkload,
   ): ReadonlyMap<string, Corrections> {
-    const before = this.#kept.get(workload) ?? { kills: [], samples: [] };
+    const before = this.#workloads.get(workload) ?? { kills: [], samples: [] };
     const sinceMs = nowMs - windowMs;
     const kills = addKills(before.kills, podKills(pods, lastAppliedMs))
       .filter(({ atMs }) => atMs > sinceMs);
     const samples = addSample(before.samples, { allocations, nowMs, windowMs });
-    if (kills.length === 0 && samples.length === 0) this.#kept.delete(workload);
-    // The map writes what differs.
-    else this.#kept.set(workload, { kills, samples });
+    if (kills.length === 0 && samples.length === 0) this.#workloads.delete(workload);
+    else this.#workloads.set(workload, { kills, samples });
     return correctionsOf(kills, throttlingOf(samples, sinceMs));
   }
 
   /** Deletes all workloads but these. */
   keepOnly(keep: (workload: string) => boolean): void {
-    for (const [workload] of this.#kept.entries()) {
-      if (!keep(workload)) this.#kept.delete(workload);
+    for (const [workload] of this.#workloads.entries()) {
+      if (!keep(workload)) this.#workloads.delete(workload);
     }
   }
 }
@@ -121,7 +120,7 @@ function correctionsOf(
   ]));
 }
 
-/** The first sight of a kill counts: the container's memory may be raised meanwhile. */
+/** Adds new kills. A known kill stays as it was, since the container's memory may have been raised meanwhile. */
 function addKills(known: readonly SeenKill[], seen: readonly SeenKill[]): readonly SeenKill[] {
   const keyOf = ({ pod, container, atMs }: SeenKill): string => `${pod}/${container}/${atMs}`;
   const keys = new Set(known.map(keyOf));
@@ -141,11 +140,11 @@ function podKills(pods: readonly Pod[], lastAppliedMs: number): readonly SeenKil
 }
 
 /**
- * The memory of a killed container is its limit, or at least its request where it has none: then the node
- * was short of memory, and killed a container above its request.
+ * The memory of a killed container: its limit, or without one at least its request, since a node that is short of
+ * memory kills containers above their requests.
  *
- * A kill from before the last application may have led to it, and an earlier process has not persisted the
- * kill. It counts with the memory from before the raise, or each crash would raise the request once more.
+ * A kill from before the last application may be the reason for it, if an earlier process has not persisted it.
+ * It counts with the memory from before that raise, or each crash would raise the request once more.
  */
 function memoryAtKill(
   { limits: { memory: limitMemory }, requests: { memory: requestMemory = 0 } }: PodContainer,
@@ -158,8 +157,7 @@ function memoryAtKill(
 }
 
 /**
- * Adds a sample of the demand, unless the last one is too young: samples are spread over the window, so that
- * those of a day ago count as much as those of now.
+ * Adds a sample of the demand, unless the last one is too recent: samples are spread evenly over the window.
  */
 function addSample(
   samples: readonly DemandSample[],
@@ -175,8 +173,8 @@ function addSample(
 }
 
 /**
- * Containers that demand more than their limits; undefined before the market has cleared any of the pods.
- * The market has the demand of a pod as a whole: it is divided over containers as their limits are.
+ * Containers that demand more than their limits; undefined before the market has cleared any of the pods. The
+ * market has one demand for a pod, which is divided over its containers in proportion to their limits.
  */
 function demandOf(allocations: readonly PodAllocation[]): DemandSample["wanted"] | undefined {
   const wanted = new Map<string, number>();
@@ -210,8 +208,8 @@ function throttlingOf(
   }));
 }
 
-/** The kept corrections, in ConfigMaps; nothing is read or written yet. */
-export function createKeptCorrections(
+/** The corrections in ConfigMaps, before they are loaded. */
+export function createCorrectionMap(
   { store, clock, log }: {
     readonly store: CheckpointStore;
     readonly clock: Clock;
@@ -252,7 +250,7 @@ function storedCorrections({ kills, samples }: WorkloadCorrections): z.input<typ
   };
 }
 
-/** Samples of the future are taken for present ones: a clock that was ahead must not keep them for longer. */
+/** Dates samples of the future now: a clock that was ahead must not keep them for longer. */
 function readCorrections(stored: unknown, nowMs: number): WorkloadCorrections {
   const { success, data, error } = storedSchema.safeParse(stored);
   if (!success) throw new SyntaxError(`Cannot read corrections: ${z.prettifyError(error)}`);

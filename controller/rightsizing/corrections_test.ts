@@ -19,7 +19,7 @@ import {
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   CorrectionMemory,
-  createKeptCorrections,
+  createCorrectionMap,
   type ObservedWorkload,
   type SeenKill,
   type WorkloadCorrections,
@@ -161,7 +161,7 @@ function stage() {
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
 
   async function begin() {
-    const kept = createKeptCorrections({ store, clock, log });
+    const kept = createCorrectionMap({ store, clock, log });
     const over = new AbortController();
     const running = kept.load(over.signal).then(() => kept.saveRegularly(over.signal));
     await pass(10);
@@ -188,7 +188,7 @@ function stage() {
   };
 }
 
-pure("createKeptCorrections() gives kills and demand to the next process", async () => {
+pure("createCorrectionMap() gives kills and demand to the next process", async () => {
   const { logged, begin, stored, store, pass } = stage();
   const first = await begin();
   first.memory.observe(WEB, KILLED);
@@ -222,7 +222,7 @@ pure("createKeptCorrections() gives kills and demand to the next process", async
   assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
 });
 
-pure("createKeptCorrections() keeps the latest 200 kills of each workload", async () => {
+pure("createCorrectionMap() keeps the latest 200 kills of each workload", async () => {
   const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
   const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
   const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
@@ -240,7 +240,7 @@ pure("createKeptCorrections() keeps the latest 200 kills of each workload", asyn
   assert.deepEqual(kept.kills, kills.slice(100).reverse());
 });
 
-pure("createKeptCorrections() begins anew for an entry that it can't read", async () => {
+pure("createCorrectionMap() begins anew for an entry that it can't read", async () => {
   const { logged, pass, begin, stored, seed } = stage();
   await seed({ [WEB]: { kills: 7 } });
   const { memory, end } = await begin();

@@ -20,14 +20,14 @@ import type { CycleOutcome } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent, RightsizingEvents } from "./ports.ts";
 import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 
-/** An event's subject. */
+/** The workload as an event's subject. */
 export function workloadSubject(
   { kind, metadata: { namespace, name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
 ): RightsizingEvent["about"] {
   return { apiVersion: "apps/v1", kind, namespace, name, uid };
 }
 
-/** An event's subject. */
+/** The policy as an event's subject. */
 export function policySubject(
   { metadata: { namespace, name, uid } }: Pick<StoredPolicy, "metadata">,
 ): RightsizingEvent["about"] {
@@ -43,8 +43,8 @@ export function policyWarning(
 }
 
 /**
- * Emits events of a cycle, on workload and policy. The policy gets each kind once a cycle, with the first
- * workload that it is about and how many there are: a crowd must not fill its stream.
+ * Emits the events of a cycle on workloads and policy. The policy gets each reason once a cycle, with the first
+ * workload and the number of others, since many workloads would flood its events.
  */
 export function emitCycleEvents(
   policy: StoredPolicy,
@@ -66,16 +66,13 @@ export function emitCycleEvents(
   }
 }
 
-/** A workload and what its annotations are made of. */
-export interface AnnotationTarget {
-  readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
-  /** Undefined: the annotations are deleted. */
-  readonly record: WorkloadRecord | undefined;
-}
-
 /** Writes annotations that differ. A refused write is logged, and tried the next time. */
 export async function writeAnnotations(
-  targets: readonly AnnotationTarget[],
+  targets: readonly {
+    readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
+    /** Undefined: the annotations are deleted. */
+    readonly record: WorkloadRecord | undefined;
+  }[],
   { workloads, permits, log }: {
     readonly workloads: Pick<WorkloadWriter, "annotate">;
     /** Bounds how many are written at the same time. */

@@ -1,8 +1,8 @@
 /**
  * The loop of rightsizing: a cycle of each policy once in its interval, and soon for new workloads.
  *
- * `PolicySchedule` says which policy is due. `reconcilePolicy()` runs its cycle, emits events, writes records
- * and reports.
+ * `PolicySchedule` queues the policies that are due. `reconcilePolicy()` runs a cycle, emits events, writes
+ * records and reports.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import {
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { type Caches, workloadCaches } from "../caches.ts";
-import type { RightsizingCopies } from "./api.ts";
+import type { RightsizingInformers } from "./api.ts";
 import type { ClusterSnapshots } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { emitCycleEvents, policyWarning } from "./events.ts";
@@ -41,19 +41,19 @@ import type {
 } from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 
-/** A cache, or several as one. */
+/** A cache, or other state that is loaded at the start. */
 export interface Synced {
-  /** True once it is complete; false where `signal` was aborted before. */
+  /** Resolves with true once it is complete; with false if `signal` is aborted before. */
   whenSynced(signal: AbortSignal): Promise<boolean>;
 }
 
 /** Dependencies of the loop. */
 export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "appliers" | "lacksPermission"> {
-  readonly caches: Caches & RightsizingCopies;
+  readonly caches: Caches & RightsizingInformers;
   readonly cluster: ClusterSnapshots;
-  /** Further state that the first cycle waits for, by a name for people. @default none */
-  readonly first?: Readonly<Record<string, Synced>>;
+  /** Other state that the first cycle waits for, by a name for messages. @default none */
+  readonly startupState?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
   readonly vpaPublisher: VPAPublisher;
@@ -69,7 +69,7 @@ export interface RightsizingLoopParts
 const POLICIES_AT_ONCE = 4;
 /** Between two garbage collections, ms. */
 const GARBAGE_MS = 60_000;
-/** Between two reports of missing caches, ms: a busy API server has listed its objects by then. */
+/** Between two reports of missing caches, ms: time enough for a busy API server to list its objects. */
 const REPORT_MISSING_MS = 30_000;
 
 interface Loop extends RightsizingLoopParts {
@@ -80,13 +80,13 @@ interface Loop extends RightsizingLoopParts {
   readonly schedule: PolicySchedule;
 }
 
-/** Runs until `signal` is aborted, then finishes what is under way. */
+/** Runs until `signal` is aborted, then completes reconciles in progress. */
 export async function runRightsizingLoop(
   parts: RightsizingLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { caches, clock, log } = parts;
-  const discovery = { ...parts, policies: caches.policies, copies: cachesOf(parts) };
+  const discovery = { ...parts, policies: caches.policies, caches: cachesOf(parts) };
   if (!await awaitDiscovery(discovery, signal)) return;
   const loop = createLoop(parts, signal);
   const { records, schedule } = loop;
@@ -121,13 +121,13 @@ export async function runRightsizingLoop(
 
 function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
   const { caches, settings, vpaPublisher: publisher } = parts;
-  const [reports, copy] = [caches.reports.all(), caches.verticalPodAutoscalers];
+  const reports = caches.reports.all();
   const records = new RecordStore({ ...parts, reports, store: parts.reports, signal });
   const permits = createPermits(() => settings().rightsizingWorkers);
   return {
     ...{ ...parts, records, permits },
     cycles: new PolicyCycles({ ...parts, records, permits }),
-    vpas: new PublishedVPAs({ ...parts, copy, publisher }),
+    vpas: new PublishedVPAs({ ...parts, cache: caches.verticalPodAutoscalers, publisher }),
     schedule: new PolicySchedule({
       ...parts,
       policies: caches.policies,
@@ -167,26 +167,26 @@ async function reconcilePolicy(
     observer?.policyGone?.({ namespace, name });
     return {};
   }
-  const due = schedule.begin(policy, term);
+  const cycle = schedule.begin(policy, term);
   let ran: { readonly outcome: CycleOutcome; readonly retryMs: number } | undefined;
   let isReported = false;
   try {
-    ran = await runCycle(loop, due);
+    ran = await runCycle(loop, cycle);
     await reportCycle(policy, {
       ...loop,
       outcome: ran.outcome,
       present: policies.get(key),
       writer: loop.appliers.workloads,
-      signal: due.signal,
+      signal: cycle.signal,
     });
     isReported = true;
   } catch (error) {
     // 404: the policy is deleted.
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   } finally {
-    schedule.end(due, { hasOutcome: ran !== undefined });
+    schedule.end(cycle, { hasOutcome: ran !== undefined });
     observer?.cycleEnded?.(policy.metadata, {
-      tookMs: clock.monotonic() - due.begunAt,
+      tookMs: clock.monotonic() - cycle.begunAt,
       ...(ran && { outcome: ran.outcome }),
       ...(!isReported && { error: ran === undefined ? "CycleFailed" : "StatusNotWritten" }),
     });
@@ -199,9 +199,9 @@ async function reconcilePolicy(
 /** Runs the cycle, emits its events and writes its records. */
 async function runCycle(
   { caches, settings, cycles, records, events, schedule }: Loop,
-  due: DueCycle,
+  cycle: DueCycle,
 ): Promise<{ readonly outcome: CycleOutcome; readonly retryMs: number }> {
-  const { policy, only, signal } = due;
+  const { policy, only, signal } = cycle;
   const outcome = await cycles.run(policy, {
     ...policyInput(caches.namespaces, settings()),
     policies: [...caches.policies.all()],
@@ -209,7 +209,7 @@ async function runCycle(
     only,
     signal,
   });
-  const retryMs = schedule.reconciled(due, outcome);
+  const retryMs = schedule.reconciled(cycle, outcome);
   emitCycleEvents(policy, { reconciled: outcome.reconciled, events });
   await records.flush();
   return { outcome: { ...outcome, unwritten: unwrittenRecord(outcome, records) }, retryMs };
@@ -230,7 +230,7 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       nowMs: clock.wall(),
       writer: loop.appliers.workloads,
     });
-    for (const kept of [cycles, cluster]) kept.keepOnly((key) => workloads.has(key));
+    for (const state of [cycles, cluster]) state.keepOnly((key) => workloads.has(key));
     schedule.keepOnly(workloads);
   }
 }
@@ -239,31 +239,33 @@ function* allWorkloads(caches: Caches): Iterable<Workload> {
   for (const cache of workloadCaches(caches)) yield* cache.all();
 }
 
-/** The caches that the first cycle waits for, by a name for people. */
-function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
-  // Without what bounds its values a workload would be changed against that.
+/** The caches that the first cycle waits for, by a name for messages. */
+function cachesOf(
+  { caches, startupState }: RightsizingLoopParts,
+): Readonly<Record<string, Synced>> {
+  // A workload without its bounds in the caches would be changed in spite of them.
   const { policies: _policies, leases: _leases, ...read } = caches;
-  return { ...read, ...first };
+  return { ...read, ...startupState };
 }
 
-/** Caches that are waited for, and where a long wait is reported. */
+/** The caches to wait for, and the ports that report a long wait. */
 export interface DiscoveryParts
   extends Pick<RightsizingLoopParts, "statuses" | "events" | "settings" | "clock" | "log"> {
-  readonly policies: Pick<RightsizingCopies["policies"], "all" | "whenSynced">;
-  /** By a name for people. */
-  readonly copies: Readonly<Record<string, Synced>>;
+  readonly policies: Pick<RightsizingInformers["policies"], "all" | "whenSynced">;
+  /** By a name for messages. */
+  readonly caches: Readonly<Record<string, Synced>>;
 }
 
 /**
- * True once all caches are complete; false where `signal` was aborted before. After half a minute the missing
- * ones are reported on each enabled policy, once for each of its generations.
+ * Resolves with true once all caches are complete; with false if `signal` is aborted before. After half a minute,
+ * missing caches are reported on each enabled policy, once for each of its generations.
  */
 export async function awaitDiscovery(
   parts: DiscoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { policies, copies, clock, log } = parts;
-  const all: Record<string, Synced> = { policies, ...copies };
+  const { policies, caches, clock, log } = parts;
+  const all: Record<string, Synced> = { policies, ...caches };
   const missing = new Set(Object.keys(all));
   const waits = Promise.all(
     Object.entries(all).map(async ([name, cache]) => {

@@ -1,5 +1,5 @@
 /**
- * The metrics of rightsizing: from which results of a cycle each comes.
+ * The metrics of rightsizing, from the results of cycles.
  *
  * @module
  */
@@ -23,20 +23,18 @@ export interface PolicyName {
   readonly name: string;
 }
 
-/** A failure of a cycle as a whole, before or after it had an outcome. */
-export type CycleFailure = "CycleFailed" | "StatusNotWritten";
-
 /** The end of a policy's cycle. */
 export interface EndedCycle {
   readonly tookMs: number;
   /** Absent where the cycle failed. */
   readonly outcome?: CycleOutcome;
-  readonly error?: CycleFailure;
+  /** Failure of the cycle as a whole, or of its report. */
+  readonly error?: "CycleFailed" | "StatusNotWritten";
 }
 
 /** Observes rightsizing; calls are synchronous and must be quick. */
 export interface RightsizingObserver {
-  /** A cycle has ended; one that failed has no outcome, or one that could not be reported. */
+  /** A cycle has ended; after a failure, `error` is set. */
   cycleEnded?(policy: PolicyName, cycle: EndedCycle): void;
   collected?: CollectionObserver;
   templatePatched?: TemplateObserver;
@@ -44,7 +42,7 @@ export interface RightsizingObserver {
   policyGone?(policy: PolicyName): void;
 }
 
-/** Series of a policy, with the labels beside its own; undefined: a gauge stays as it is. */
+/** Series of a policy, with labels beside those of the policy; undefined: a gauge stays as it is. */
 type PolicySeries = readonly Series[] | undefined;
 
 /** The series of each metric of policies at the end of a cycle. */
@@ -109,28 +107,28 @@ function knownReason(reason: string): string {
   return listedReason(REASONS, reason);
 }
 
-/** Puts the metrics into the registry; they change by what the observer is called with. */
+/** Registers the metrics; calls of the observer set them. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
   const registered = registerMetrics(registry, POLICY_METRICS);
-  const ofPolicies = Object.entries(SERIES).map(([key, seriesOf]) => ({
+  const policyMetrics = Object.entries(SERIES).map(([key, seriesOf]) => ({
     seriesOf,
-    kept: new ObjectSeries(registered[key as keyof typeof SERIES]),
+    metric: new ObjectSeries(registered[key as keyof typeof SERIES]),
   }));
   const { collections, patches } = registerMetrics(registry, RIGHTSIZING_METRICS);
   return {
     cycleEnded({ namespace, name: policy }, cycle) {
-      for (const { seriesOf, kept } of ofPolicies) {
+      for (const { seriesOf, metric } of policyMetrics) {
         const series = seriesOf(cycle)?.map(([labels, value]): Series => [
           { namespace, policy, ...labels },
           value,
         ]);
-        if (series !== undefined) kept.observe(`${namespace}/${policy}`, series);
+        if (series !== undefined) metric.observe(`${namespace}/${policy}`, series);
       }
     },
     collected: (provider, tookMs) => collections.observe({ provider }, tookMs / 1000),
     templatePatched: (patch) => patches.inc(patch),
     policyGone({ namespace, name }) {
-      for (const { kept } of ofPolicies) kept.remove(`${namespace}/${name}`);
+      for (const { metric } of policyMetrics) metric.remove(`${namespace}/${name}`);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Reports the reconcile of one workload: its record and the new events, also without a decision; finds out
- * whether samples are only briefly short, and which resizes kubelets have not done.
+ * The outcome of a workload's reconcile, its record and new events: after a decision, without usage and after an
+ * error.
  *
  * @module
  */
@@ -13,11 +13,12 @@ import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { describeWanted, type WantedResources } from "../../shared/resize/inputs/resources.ts";
 import {
+  type ApplyDecision,
   joinedReport,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
-  ownContainers,
+  appContainers,
   type RightsizedWorkload,
   type RightsizingSnapshot,
 } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
@@ -36,13 +37,13 @@ import {
   valuesInForce,
   type WorkloadRecord,
 } from "../../shared/rightsizing/workload_record.ts";
-import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
+import { type Applied, templateAfter } from "./apply_decision.ts";
 
-/** A decision with the facts behind it, and what is reported whatever comes of it. */
+/** A decision with its input, and the parts of the outcome that do not depend on it. */
 export interface Evaluation extends PreviousRecord {
   readonly snapshot: RightsizingSnapshot;
   readonly decision: RightsizingDecision;
-  /** The record with the recommendation, and without the decision. */
+  /** The record with the recommendation, before the decision's result. */
   readonly recommended: WorkloadRecord;
   /** Events about values that ended or were found unrecorded. */
   readonly events: readonly WorkloadEvent[];
@@ -54,13 +55,13 @@ export type MissingUsage = Cause<"MetricsMissing" | "ProviderUnavailable">;
 /** The outcome. */
 export interface ReconcileOutcome {
   readonly record: WorkloadRecord;
-  /** Those that are new. */
+  /** Without those of the last reconcile. */
   readonly events: readonly WorkloadEvent[];
   /** Whether there is a new recommendation; otherwise the record keeps an older one. */
   readonly recommends: boolean;
   /** The failure of a write. */
   readonly failure?: ApplyFailure;
-  /** The way in which a new recommendation was applied. */
+  /** The method by which a new recommendation was applied. */
   readonly applied?: ApplyDecision["method"];
 }
 
@@ -93,7 +94,7 @@ function errorOutcome(
   return { record, events, recommends: false };
 }
 
-/** The record with what stays as it was. */
+/** The last record without its outcome. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
   const { reason: _reason, message: _message, ...kept } = before ?? {};
@@ -121,8 +122,8 @@ export function withoutUsage(
 }
 
 /**
- * The events that say something new. A reason that has an event of its own is emitted once, whether it cuts
- * a change or blocks the rest of it; `WorkloadSkipped` is emitted for a blocked change only.
+ * Leaves out events of the last reconcile. An event with a reason of its own is emitted once, whether the reason
+ * clamps a change or holds it; `WorkloadSkipped` again when a clamp becomes a hold.
  */
 function newEvents(
   events: readonly WorkloadEvent[],
@@ -139,7 +140,7 @@ export function reportApplied(
   { toApply, applied, beganMs }: {
     readonly toApply: ApplyDecision;
     readonly applied: Applied;
-    /** When usage had come, ms since 1970. */
+    /** When usage arrived, ms since 1970. */
     readonly beganMs: number;
   },
 ): ReconcileOutcome {
@@ -155,9 +156,9 @@ export function reportApplied(
     ...(isNew && method === "Recreate" &&
       { template: templateWith(wanted, recommended.template ?? []) }),
   };
-  // Cuts are reported once the change has been made.
+  // Clamps are reported once the change has been made.
   const outcome = failure === undefined
-    ? decisionEvents(decision, { isThere: true })
+    ? decisionEvents(decision, { isInForce: true })
     : failureEvents(failure);
   return {
     record,
@@ -182,15 +183,16 @@ export function reportHeld(
   const { snapshot, decision, before, recommended, events } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
     lacksSamplesBriefly(snapshot, { before, now: recommended });
-  const [status, outcome]: readonly [RecordedStatus, readonly WorkloadEvent[]] =
-    unfinished !== undefined
-      ? [{ status: "Error", ...unfinished }, [warning("UpdateFailed", unfinished)]]
-      : isBrief && before !== undefined
-      ? [recordedStatus(before), []]
-      : [
-        decidedStatus(found, { behind: [] }),
-        decisionEvents(decision, { isThere: isThere(found) }),
-      ];
+  let status = decidedStatus(found, { failedPods: [] });
+  let outcome = decisionEvents(decision, { isInForce: isInForce(found) });
+  if (unfinished !== undefined) {
+    status = { status: "Error", ...unfinished };
+    outcome = [warning("UpdateFailed", unfinished)];
+  } else if (isBrief && before !== undefined) {
+    const { status: lastStatus, reason, message } = before;
+    status = defined({ status: lastStatus, reason, message });
+    outcome = [];
+  }
   const record = { ...recommended, ...status };
   return {
     record,
@@ -204,28 +206,25 @@ export function mayChange({ policy, dryRun }: RightsizingSnapshot): boolean {
   return policy.mode === "Auto" && !dryRun;
 }
 
-/** True where the values in force are near enough to the possible ones: such a workload is not skipped. */
-function isThere({ decision, snapshot }: Evaluation): boolean {
-  return decision.outcome === "hold" && decision.restOnly === true && snapshot.inForce.size > 0;
-}
-
-function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
-  return defined({ status, reason, message });
+/** True where the values in force differ from the possible ones by less than the threshold: `Applied`, not `Skipped`. */
+function isInForce({ decision, snapshot }: Evaluation): boolean {
+  return decision.outcome === "hold" && decision.onlyBelowThreshold === true &&
+    snapshot.inForce.size > 0;
 }
 
 function decidedStatus(
   found: Evaluation,
-  { failure, behind }: Pick<Applied, "failure" | "behind">,
+  { failure, failedPods }: Pick<Applied, "failure" | "failedPods">,
 ): RecordedStatus {
   if (failure !== undefined) {
     const { reason, message } = failure;
-    const pods = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;
+    const pods = failedPods.length === 0 ? "" : `${failedPods.length} pods, ${failedPods[0]}: `;
     return { status: "Error", reason, message: `${pods}${message}` };
   }
   const { decision } = found;
   if (decision.outcome === "hold") {
     const { reason, message } = decision;
-    return { status: isThere(found) ? "Applied" : heldStatus(reason), reason, message };
+    return { status: isInForce(found) ? "Applied" : heldStatus(reason), reason, message };
   }
   const [cut, ...others] = decision.clamps;
   if (cut === undefined) return { status: "Applied" };
@@ -254,14 +253,13 @@ export function unrecordedEvents(unrecorded: WantedResources): readonly Workload
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 
-/** The least time for which samples that were enough earlier count, ms. */
+/** The least time after a recommendation in which fewer samples do not count as a lack of them, ms. */
 const LEAST_PATIENCE_MS = 3_600_000;
 
 /**
- * Whether a workload that lacks samples now had enough of them within the last hour, or within the
- * window where that is longer, and still has half of what is needed. Where a window holds hardly more
- * than `minSamples`, it holds one less in every second cycle. Nothing is recommended in such a cycle, and
- * what was reported before stays, unless that was the want of metrics.
+ * True where a workload lacks samples now, had enough of them within the last hour, or within the window if that
+ * is longer, and still has half of them. Where a window has hardly more than `minSamples`, it lacks one in every
+ * second cycle: such a cycle recommends nothing, and leaves the status as it was.
  */
 export function lacksSamplesBriefly(
   { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingSnapshot,
@@ -277,27 +275,29 @@ export function lacksSamplesBriefly(
   const { namespace, name } = now.policy;
   if (policy.namespace !== namespace || policy.name !== name) return false;
   if (nowMs - recommendedAtMs > Math.max(windowMs, LEAST_PATIENCE_MS)) return false;
-  return ownContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
+  return appContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
 }
 
-/** The kubelets' conditions on unfinished resizes, all pods together. */
+/** The kubelets' conditions on unfinished resizes of all pods. */
 export interface UnfinishedResizes {
-  /** The worst: what will never be done comes before what has failed, and that before what waits. */
+  /** The worst: infeasible before failed before deferred. */
   readonly reason: EnforcementReason;
   /** How many pods, and the message of the first one's kubelet. */
   readonly message: string;
 }
 
 /**
- * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
- * resized all the time: there a condition counts only where a field of rightsizing is not in force.
+ * Undefined where all resizes are done or in progress. The market resizes its pods all the time: their conditions
+ * count only where the kubelet has not applied a value of rightsizing yet.
  */
 export function unfinishedResizes(
   pods: Iterable<Pod>,
   { marketManages }: { readonly marketManages: boolean },
 ): UnfinishedResizes | undefined {
   const found = [...pods]
-    .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
+    .filter((pod) =>
+      !marketManages || pod.containers.some((one) => lacksRightsizedValues(pod, one))
+    )
     .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
     .map((status) => ({ ...status, rank: rankOf(status.reason) }))
     .filter(({ rank }) => rank > 0)
@@ -315,8 +315,8 @@ function rankOf(reason: EnforcementReason): number {
   return reason === "ResizeError" ? 2 : reason === "ResizeDeferred" ? 1 : 0;
 }
 
-/** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
-function lacksOwn(pod: Pod, container: PodContainer): boolean {
+/** True where the kubelet has other requests, or another memory limit, than the spec. */
+function lacksRightsizedValues(pod: Pod, container: PodContainer): boolean {
   const { sidecar, requests, limits, applied, allocated: { cpu, memory } = {} } = container;
   if (sidecar) return false;
   return !movesRequest(pod) && cpu !== undefined && cpu !== requests.cpu ||

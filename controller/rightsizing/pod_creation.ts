@@ -22,7 +22,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { PodTemplate, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { defined } from "../../shared/defined.ts";
-import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
+import { validValues } from "../../shared/rightsizing/guards/valid_values.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { lastApplied, recordsOf } from "../../shared/rightsizing/reports.ts";
 import {
@@ -36,45 +36,37 @@ import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_
 import { type WorkloadCaches, workloadOf } from "../caches.ts";
 import { type BoundCaches, workloadBounds } from "./cluster_snapshots.ts";
 
-/** Where values in force, and what bounds them, are read. */
-export interface PodCreationParts {
-  readonly caches: WorkloadCaches & BoundCaches;
-  /** By their namespaces. */
-  readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
-  readonly policies: Pick<Informer<StoredPolicy>, "get">;
-  readonly dryRun: () => boolean;
-}
-
 /** A pod as it was sent. */
 export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;
 
-/** The initial values of a pod, by container. */
-export type ValuesOfPod = (pod: SentPod) => ReadonlyMap<string, Resources>;
-
-/** Undefined where all pods of the workload are as their template says. */
+/**
+ * Returns a function for the initial values of a pod, by container; undefined where the workload's pods keep the
+ * template's values.
+ */
 export type CreationValues = (
   namespace: string,
   workload: WorkloadRef,
-) => ValuesOfPod | undefined;
-
-type SentRawPod = Pick<RawObject<RawPodSpec>, "metadata" | "spec">;
+) => ((pod: SentPod) => ReadonlyMap<string, Resources>) | undefined;
 
 /** A pod that is to be created. */
 export interface CreatedPod {
   /** `spec.containers` as they were sent. */
   readonly raw: readonly { readonly resources?: unknown }[];
-  /** The same as they are read, without the server's defaults; sidecars stand behind them. */
+  /** The same as parsed, without the server's defaults; its containers end with the sidecars. */
   readonly template: PodTemplate;
 }
 
-/** A mutator of new pods of workloads; it leaves other objects and pods alone. */
+/** A mutator of workloads' new pods; it changes no other objects. */
 export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
   return {
     name: "rightsizing",
     mutate({ resource, operation, namespace, object }) {
       if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
-      // The server has decoded the pod, so that it has the shape of one.
-      const { metadata: { labels = {}, ownerReferences }, spec } = object as SentRawPod;
+      // The server has decoded the pod, so the types of its fields are right.
+      const { metadata: { labels = {}, ownerReferences }, spec } = object as Pick<
+        RawObject<RawPodSpec>,
+        "metadata" | "spec"
+      >;
       const metadata = defined({ labels, owner: parseOwner(ownerReferences) });
       for (const workload of workloadsOf({ metadata })) {
         const values = valuesOf(namespace, workload);
@@ -91,27 +83,32 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
 }
 
 /**
- * Values of workloads with a policy in mode Auto that changes pods in place: where it may only recreate them,
- * the template has the values. Each version of a report is read once.
+ * Values for new pods of workloads with a policy in mode Auto that changes pods in place; where it may only recreate
+ * them, the template has the values. Each version of a report is parsed once.
  *
- * A pod with unknown bounds stays as its template says: no value of rightsizing may get it refused.
+ * A pod with unknown bounds keeps the template's values, so that the server does not refuse it for those of
+ * rightsizing.
  */
 export function createCreationValues(
-  { caches, reports, policies, dryRun }: PodCreationParts,
+  { caches, reports, policies, dryRun }: {
+    readonly caches: WorkloadCaches & BoundCaches;
+    /** By their namespaces. */
+    readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
+    readonly policies: Pick<Informer<StoredPolicy>, "get">;
+    readonly dryRun: () => boolean;
+  },
 ): CreationValues {
   const read = new WeakMap<RecommendationReport, ReadonlyMap<string, WorkloadRecord>>();
-  const { horizontalPodAutoscalers, verticalPodAutoscalers, ...others } = caches;
-  const autoscalers = [horizontalPodAutoscalers, verticalPodAutoscalers];
-  const bounding = [...autoscalers, others.limitRanges, others.resourceQuotas, others.nodes];
+  const { horizontalPodAutoscalers: hpas, verticalPodAutoscalers: vpas, ...bounds } = caches;
+  const boundCaches = [hpas, vpas, bounds.limitRanges, bounds.resourceQuotas, bounds.nodes];
 
   function recordsIn(report: RecommendationReport): ReadonlyMap<string, WorkloadRecord> {
     const known = read.get(report);
     if (known !== undefined) return known;
     const records = new Map(
-      recordsOf([report], report.metadata.namespace).map((record): [string, WorkloadRecord] => [
-        `${record.workload.kind}/${record.workload.name}`,
-        record,
-      ]),
+      recordsOf([report], report.metadata.namespace).map((record) =>
+        [`${record.workload.kind}/${record.workload.name}`, record] as const
+      ),
     );
     read.set(report, records);
     return records;
@@ -127,7 +124,7 @@ export function createCreationValues(
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;
     const found = workloadOf(caches, { namespace, refs: [ref] });
     const workload = found && rightsizedWorkload(found);
-    if (workload === undefined || !bounding.every(({ synced }) => synced)) return undefined;
+    if (workload === undefined || !boundCaches.every(({ synced }) => synced)) return undefined;
     const bounds = workloadBounds(caches, { workload, pods: [] });
     if (bounds.unreadable.length > 0) return undefined;
     const { usage = [] } = record;
@@ -145,12 +142,12 @@ export function createCreationValues(
       const inForce = record.inForce.map((one) => withoutBareLimits(one, containers));
       const written = writtenIn(containers, { inForce, template: workload.template.containers });
       const snapshot = { ...bounds, workload: { ...workload, template }, policy, memoryPeaks };
-      return countingValues(inForce, snapshot, { written }).values;
+      return validValues(inForce, snapshot, { written }).values;
     };
   };
 }
 
-/** Without limits of resources that have no request: the server would take such a limit for one. */
+/** Leaves out limits of resources without a request: the server would use the limit as the request. */
 function withoutBareLimits(
   { cpuLimit, memoryLimit, ...values }: ValuesInForce,
   containers: readonly PodContainer[],
@@ -164,9 +161,9 @@ function withoutBareLimits(
 }
 
 /**
- * The pod's containers as their author wrote them. By the pod itself, since the copy of the template may
- * be older than it; but what neither that nor the template of the adoption has comes from a LimitRange,
- * or from a limit that stands for the request, too.
+ * The pod's containers as their author wrote them: the pod's values, since the cached template may be older,
+ * without those that neither the template nor the template of the adoption has. These come from a LimitRange, or
+ * from a limit that is the default request.
  */
 function writtenIn(
   containers: readonly PodContainer[],
@@ -191,8 +188,8 @@ function writtenIn(
 }
 
 /**
- * The steps that give the pod these values by container name. Init containers and sidecars stay as they
- * are. No steps where it has the values already.
+ * The operations that give the pod these values, by container name; none where it has them already. Init
+ * containers and sidecars stay as they are.
  */
 export function podCreationPatch(
   { raw, template }: CreatedPod,
@@ -204,30 +201,34 @@ export function podCreationPatch(
     const fields = changedFields(present, after, template.containers[index] ?? NO_RESOURCES);
     if (!hasAmounts(fields)) return [];
     const { resources } = containerResources({ name: present.name, ...fields });
-    return stepsBelow(`/spec/containers/${index}/resources`, raw[index]?.resources, resources);
+    return operationsFor(`/spec/containers/${index}/resources`, raw[index]?.resources, resources);
   });
 }
 
 /**
- * Both halves of each pair that differs, as far as they are not written in the pod yet: a request that has
- * only been the default for its limit would follow that.
+ * Request and limit of each resource of which one differs, unless the pod was sent with the value: a request that
+ * is only the default from its limit would follow a new limit.
  */
 function changedFields(present: Resources, after: Resources, written: Resources): Resources {
-  const of = (side: keyof Resources) =>
+  const changed = (side: keyof Resources) =>
     byResource((name) => {
       const isSame = RESOURCE_SIDES.every((one) => present[one][name] === after[one][name]);
       const amount = after[side][name];
       return isSame || amount === written[side][name] ? undefined : amount;
     });
-  return { requests: of("requests"), limits: of("limits") };
+  return { requests: changed("requests"), limits: changed("limits") };
 }
 
-/** A step adds what is not there with all that is below it; what is there is replaced one by one. */
-function stepsBelow(path: string, present: unknown, value: object): readonly JSONPatchOperation[] {
+/** Adds a missing member as a whole, and replaces the members of a present one. */
+function operationsFor(
+  path: string,
+  present: unknown,
+  value: object,
+): readonly JSONPatchOperation[] {
   if (!isMembers(present)) return [{ op: "add", path, value }];
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
     typeof member === "object" && member !== null
-      ? stepsBelow(`${path}/${name}`, present[name], member)
+      ? operationsFor(`${path}/${name}`, present[name], member)
       : [{
         op: Object.hasOwn(present, name) ? "replace" as const : "add" as const,
         path: `${path}/${name}`,

@@ -1,5 +1,5 @@
 /**
- * Ports of rightsizing: usage and events. `shared/rightsizing/ports.ts` has what it writes.
+ * Ports of rightsizing: usage and events. `shared/rightsizing/ports.ts` has its ports for writes.
  *
  * @module
  */
@@ -25,13 +25,13 @@ export interface UsageWindow {
   readonly toMs: number;
 }
 
-/** A question to a source. */
-export interface UsageQuestion {
+/** A query to a source. */
+export interface UsageQuery {
   readonly namespace: string;
   readonly workload: WorkloadIdentity;
-  /** Names of the pods that there are of it, by their owner references. */
+  /** Names of its present pods, by their owner references. */
   readonly pods: readonly string[];
-  /** Names of pods of its namespace that are known to be others'. */
+  /** Names of the namespace's pods that do not belong to it. */
   readonly otherPods: readonly string[];
   /** Names of its containers, init containers left out. */
   readonly containers: readonly string[];
@@ -39,9 +39,8 @@ export interface UsageQuestion {
 }
 
 /**
- * Why there is no usage. `unreachable`: nothing came, or not now. `refused`: the server says that it
- * can't do such a question. `unreadable`: the answer does not fit it. `unavailable`: there is
- * no server to ask, or not yet.
+ * Why there is no usage. `unreachable`: no answer, or only later. `refused`: the server rejects the query.
+ * `unreadable`: the answer does not fit the query. `unavailable`: no server is configured, or none is read yet.
  */
 export interface UsageProblem {
   readonly problem: "unreachable" | "refused" | "unreadable" | "unavailable";
@@ -50,16 +49,16 @@ export interface UsageProblem {
 }
 
 /**
- * Usage by container, over all pods of the workload. Each container that was asked for is there; one
- * of which nothing was seen has distributions without samples. A source that keeps no single samples
- * may answer for a window that ends later, now, and is not longer.
+ * Usage by container, over all pods of the workload, for each container of the query; without usage, its
+ * distributions have no samples. A source that stores histograms may answer for a window of the same length
+ * or a shorter one that ends now.
  */
 export type UsageAnswer =
   | {
     readonly usage: ReadonlyMap<string, ContainerUsage>;
     /**
-     * Since when the source has watched for the workload, ms since 1970: of the time before it may have
-     * seen nothing. @default it has seen whatever there was in the window
+     * Since when the source has sampled the workload, ms since 1970: it may have no samples from before.
+     * @default since before the window
      */
     readonly watchedSinceMs?: number;
   }
@@ -68,12 +67,12 @@ export type UsageAnswer =
 /** Where usage comes from. */
 export interface UsageSource {
   /** Never rejects; `signal` ends the wait. */
-  usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
+  usage(query: UsageQuery, signal: AbortSignal): Promise<UsageAnswer>;
 }
 
 /** Settings and logins for connecting sources. */
 export interface UsageConnections<Settings> {
-  /** The present values; those that may change are read for each question. */
+  /** The present values; settings that may change are read for each query. */
   readonly settings: () => Settings;
   /** Usage that was sampled from metrics-server. */
   readonly sampler: UsageSource;

@@ -6,15 +6,15 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/distribution.ts";
-import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
+import { validValues } from "../../shared/rightsizing/guards/valid_values.ts";
 import {
   decideRightsizing,
   isNothingNew,
   retryResize,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
+  appContainers,
   type LastDenial,
-  ownContainers,
   type RightsizedWorkload,
   type RightsizingSnapshot,
 } from "../../shared/rightsizing/guards/rightsizing_snapshot.ts";
@@ -47,9 +47,9 @@ import {
   unrecordedEvents,
   withoutUsage,
 } from "./outcome.ts";
-import type { UsageAnswer, UsageQuestion, UsageSource } from "./ports.ts";
+import type { UsageAnswer, UsageQuery, UsageSource } from "./ports.ts";
 
-/** Parts of {@linkcode reconcileWorkload}. */
+/** Dependencies of {@linkcode reconcileWorkload}. */
 export interface ReconcileParts {
   readonly source: UsageSource;
   readonly cluster: Pick<ClusterSnapshots, "podsOf" | "correctionsOf" | "snapshotOf">;
@@ -57,7 +57,7 @@ export interface ReconcileParts {
   readonly clock: Pick<Clock, "wall">;
 }
 
-/** The workload, the policy that counts for it, and the record of the last reconcile. */
+/** The workload, the policy that has won it, and the record of the last reconcile. */
 export interface ReconcileSubject {
   readonly workload: RightsizedWorkload;
   readonly policy: {
@@ -69,9 +69,8 @@ export interface ReconcileSubject {
 }
 
 /**
- * Observes the workload, asks for its usage, decides, applies and reports. A refusal by the server is an
- * outcome; never rejects for it. Undefined where `signal` was aborted before usage came: then there is
- * nothing to report.
+ * Observes the workload, queries its usage, decides, applies and reports. A refusal by the server is an outcome,
+ * not a rejection. Undefined where `signal` was aborted before usage arrived.
  */
 export async function reconcileWorkload(
   subject: ReconcileSubject,
@@ -80,13 +79,12 @@ export async function reconcileWorkload(
 ): Promise<ReconcileOutcome | undefined> {
   const { source, cluster, appliers, clock } = parts;
   const observed = observe(subject, parts);
-  const answer = await source.usage(observed.question, signal);
+  const answer = await source.usage(observed.query, signal);
   if (signal.aborted) return undefined;
-  // Pods are resized one by one, which may take minutes: a kill of the first one comes from the new values
-  // before the last one has them.
+  // Pods are resized one by one, which may take minutes: kills after the first resize are due to the new values.
   const beganMs = clock.wall();
-  const { own } = cluster.podsOf(subject.workload);
-  const evaluated = evaluate(answer, { observed, pods: own, cluster });
+  const { pods } = cluster.podsOf(subject.workload);
+  const evaluated = evaluate(answer, { observed, pods, cluster });
   if ("message" in evaluated) {
     const outcome = withoutUsage(evaluated, observed);
     return { ...outcome, events: [...observed.events, ...outcome.events] };
@@ -96,24 +94,24 @@ export async function reconcileWorkload(
   const toApply = decision.outcome === "apply" ? decision : retry;
   if (toApply?.outcome !== "apply") {
     const unfinished = isNothingNew(snapshot, decision)
-      ? unfinishedResizes(own, snapshot)
+      ? unfinishedResizes(pods, snapshot)
       : undefined;
-    // Where pods can't get the values in force, the reason for that counts.
+    // A hold of the retry is the reason why pods lack the values in force.
     return reportHeld({ ...evaluated, decision: toApply ?? decision }, unfinished);
   }
-  const pods = new Map(own.map((pod) => [pod.metadata.uid, pod]));
-  const applied = await applyDecision(snapshot, toApply, { pods, appliers });
+  const byUID = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
+  const applied = await applyDecision(snapshot, toApply, { pods: byUID, appliers });
   return reportApplied(evaluated, { toApply, applied, beganMs });
 }
 
-/** The workload before its usage is asked for. */
+/** The state of the workload before its usage is queried. */
 interface Observed extends Pick<ReconcileSubject, "before" | "denial"> {
-  readonly one: Omit<ReconciledWorkload, "pods">;
+  readonly target: Omit<ReconciledWorkload, "pods">;
   /** The record with the present template. */
   readonly base: WorkloadRecord;
   /** Events about values that were written without a record. */
   readonly events: readonly WorkloadEvent[];
-  readonly question: UsageQuestion;
+  readonly query: UsageQuery;
 }
 
 function observe(
@@ -125,7 +123,7 @@ function observe(
   const nowMs = clock.wall();
   const found = baseRecord(subject);
   const { appliedAtMs: _appliedAtMs, method: _method, ...unapplied } = found;
-  // To a workload made anew under the name, nothing was applied.
+  // Nothing was applied to a new workload of the same name.
   const stored = found.uid !== undefined && found.uid !== uid ? unapplied : found;
   const recorded = (stored.template ?? []).map((one): ContainerTemplate => {
     const { cpuChanged: _cpu, memoryChanged: _memory, ...values } = one;
@@ -135,18 +133,18 @@ function observe(
   const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
   const base: WorkloadRecord = { ...stored, ...written, uid, template };
   const { appliedAtMs: lastAppliedMs } = base;
-  const { own, others } = cluster.podsOf(workload);
+  const { pods, otherPods } = cluster.podsOf(workload);
   const nameOf = ({ metadata }: Pod): string => metadata.name;
   return {
     ...{ before, denial, base },
-    one: { workload, policy, nowMs, ...(lastAppliedMs !== undefined && { lastAppliedMs }) },
+    target: { workload, policy, nowMs, ...(lastAppliedMs !== undefined && { lastAppliedMs }) },
     events: unrecordedEvents(unrecorded),
-    question: {
+    query: {
       namespace,
       workload: { kind, name, uid },
-      pods: own.map(nameOf),
-      otherPods: others.map(nameOf),
-      containers: ownContainers(workload).map((container) => container.name),
+      pods: pods.map(nameOf),
+      otherPods: otherPods.map(nameOf),
+      containers: appContainers(workload).map((container) => container.name),
       window: { fromMs: nowMs - policy.windowMs, toMs: nowMs },
     },
   };
@@ -161,22 +159,23 @@ function evaluate(
   },
 ): Evaluation | MissingUsage {
   const { before, base, denial } = observed;
-  const one = { ...observed.one, pods };
-  const learned = learnUsage(answer, { ...one, corrections: cluster.correctionsOf(one) });
-  if ("message" in learned) return learned;
-  const missing = silentSource(one, answer);
+  const target = { ...observed.target, pods };
+  const corrections = cluster.correctionsOf(target);
+  const findings = recommendFromUsage(answer, { ...target, corrections });
+  if ("message" in findings) return findings;
+  const missing = silentSource(target, answer);
   if (missing !== undefined) return missing;
-  const { usage, ...known } = learned;
-  const present = cluster.snapshotOf(one, {
+  const { usage, ...known } = findings;
+  const present = cluster.snapshotOf(target, {
     ...known,
     inForce: new Map(),
-    ...(base.template && { remembered: base.template }),
+    ...(base.template && { recordedTemplate: base.template }),
     ...(denial && { denial }),
   });
-  // Quotas and nodes count for each new pod: quotas include the workload's pods already, and nodes come
+  // Quotas and nodes are checked for each new pod: quotas count the workload's pods already, and nodes come
   // and go.
-  const { largestNode: _comesAndGoes, ...lasting } = present;
-  const { values, messages } = countingValues(base.inForce, { ...lasting, quotas: [] });
+  const { largestNode: _largestNode, ...lasting } = present;
+  const { values, messages } = validValues(base.inForce, { ...lasting, quotas: [] });
   const snapshot = { ...present, inForce: values };
   const { recommendations, workload: { template } } = snapshot;
   const changes = mayChange(snapshot);
@@ -185,42 +184,41 @@ function evaluate(
     decision: decideRightsizing(snapshot),
     recommended: {
       ...base,
-      // Values that no longer count end here, whatever holds, unless nothing may be changed at all.
+      // Drops values that are no longer valid, even if a guard holds, unless nothing may be changed at all.
       ...(changes && { inForce: valuesInForce(values, template.containers) }),
       // Without a recommendation the last one stays, with its time.
-      ...(recommendations.length > 0 && { recommendedAtMs: one.nowMs, recommendations, usage }),
+      ...(recommendations.length > 0 && { recommendedAtMs: target.nowMs, recommendations, usage }),
     },
     events: [...observed.events, ...changes ? endedEvents(messages) : []],
   };
 }
 
-/** The recommendations by usage, and the reported figures of it. */
-export interface LearnedState
+/** The recommendations by usage, and the usage for the report. */
+export interface UsageFindings
   extends Pick<RightsizingSnapshot, "recommendations" | "samples" | "memoryPeaks"> {
   readonly usage: readonly UsageSummary[];
 }
 
-/** A source has seen a pod that it could see Ready for so long, ms: some readings of any of them. */
+/** A source has samples of a pod that has been Ready for so long, ms: several readings of any source. */
 const SILENCE_MS = 600_000;
 
-/** Recommends by the answer of a source. */
-export function learnUsage(
+/** Recommends by the answer of a source; returns why there is no usage instead. */
+export function recommendFromUsage(
   answer: UsageAnswer,
   { policy, workload, corrections }: Pick<RightsizingSnapshot, "policy" | "workload"> & {
     /** By container. */
     readonly corrections: ReadonlyMap<string, Corrections>;
   },
-): LearnedState | MissingUsage {
+): UsageFindings | MissingUsage {
   if ("problem" in answer) {
     const { problem, message } = answer;
     const isDown = problem === "unavailable" || problem === "unreachable";
     return { reason: isDown ? "ProviderUnavailable" : "MetricsMissing", message };
   }
-  const containers = ownContainers(workload).map(({ name }) => name);
+  const containers = appContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
   return {
-    recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
-    // Count for the resource that has fewer samples.
+    recommendations: recommendWorkload(containers, { usages, policy, corrections }),
     samples: new Map(containers.map((name) => {
       const { cpu, memory } = answer.usage.get(name) ?? {};
       return [name, Math.min(cpu?.count ?? 0, memory?.count ?? 0)];
@@ -235,8 +233,7 @@ export function learnUsage(
 }
 
 /**
- * Reports a source without a sample of a workload that has run for a while; a new workload, and one without
- * pods, may have none.
+ * The report of a source that has no sample of a workload with a pod that has run for a while; otherwise undefined.
  */
 export function silentSource(
   { pods, nowMs }: Pick<RightsizingSnapshot, "pods" | "nowMs">,

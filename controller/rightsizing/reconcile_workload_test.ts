@@ -63,7 +63,7 @@ async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
     appliers,
     clock: { wall: () => NOW_MS + (source.asked.length + appliers.asked.length) * takesMs },
     cluster: {
-      podsOf: () => ({ own: snapshot.pods, others }),
+      podsOf: () => ({ pods: snapshot.pods, otherPods: others }),
       correctionsOf: () => new Map(),
       snapshotOf: (one, known) => ({ ...snapshot, policy: one.policy, ...known }),
     },

@@ -1,5 +1,5 @@
 /**
- * Permissions for lack of which a write was refused.
+ * Remembers permissions that a 403 has shown to be missing.
  *
  * @module
  */
@@ -16,23 +16,23 @@ export interface PermissionScope {
   readonly metadata: { readonly namespace: string };
 }
 
-/** Missing permissions by namespace and kind: other workloads there are not tried. */
+/** Missing permissions by namespace and kind: writes to other workloads there are not tried. */
 export interface PermissionMemory {
   /** Notes a permission that a 403 named: `patch deployments.apps in namespace shop`. */
   refused(workload: PermissionScope, permission: string): void;
   missing(workload: PermissionScope): readonly MissingPermission[];
 }
 
-/** After this a write is tried again, ms: the permission may be granted. */
+/** How long a missing permission is remembered, ms: then a write is sent again, since it may be granted. */
 const REMEMBERED_MS = 30_000;
 
-/** How the permissions that a method takes begin. */
+/** The beginnings of the permissions that a method needs. */
 const NEEDED: Readonly<Record<ApplyMethod, RegExp>> = {
   InPlace: /^patch pods\/resize/,
   Recreate: /^(get|patch) (deployments|statefulsets|daemonsets)\.apps/,
 };
 
-/** A memory of no refusal. */
+/** An empty memory. */
 export function createPermissionMemory(
   { clock }: { readonly clock: Pick<Clock, "monotonic"> },
 ): PermissionMemory {

@@ -22,7 +22,7 @@ import { silentSource } from "./reconcile_workload.ts";
 import { awaitDiscovery } from "./loop.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
-import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "./ports.ts";
+import type { UsageAnswer, UsageProblem, UsageQuery, UsageSource } from "./ports.ts";
 import { connectCustomUsage, createCustomUsageSource } from "./sources/custom_usage.ts";
 import { createUsageSources } from "./sources/usage_sources.ts";
 import { reconcileWorkload } from "./reconcile_workload.ts";
@@ -60,7 +60,7 @@ async function reconciled(refusal?: ApiError) {
       appliers,
       clock: { wall: () => NOW_MS },
       cluster: {
-        podsOf: () => ({ own: snapshot.pods, others: [] }),
+        podsOf: () => ({ pods: snapshot.pods, otherPods: [] }),
         correctionsOf: () => new Map(),
         snapshotOf: (_subject, known) => ({ ...snapshot, ...known }),
       },
@@ -80,7 +80,7 @@ function withoutRemedy(message: string): string {
 async function unpublished(error?: ApiError): Promise<string> {
   const messages: string[] = [];
   const vpas = new PublishedVPAs({
-    copy: { get: () => error === undefined ? sampleVPA("Off") : undefined, all: () => [] },
+    cache: { get: () => error === undefined ? sampleVPA("Off") : undefined, all: () => [] },
     publisher: {
       create: () => Promise.reject(error),
       recommend: () => Promise.resolve(),
@@ -105,7 +105,7 @@ async function undiscovered(): Promise<string> {
   const silent = [storedPolicy("off", { mode: "Disabled" }), storedPolicy("broken", null)];
   const waiting = awaitDiscovery({
     policies: { all: () => [POLICY, ...silent], whenSynced: () => Promise.resolve(true) },
-    copies: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
+    caches: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
     statuses: { writeStatus: () => Promise.resolve("2") },
     events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
     settings: () => CONTROLLER_SETTINGS.parse({}),
@@ -188,7 +188,7 @@ pure("sentences about OptiPod's settings", () =>
 const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 
 const SIGNAL = new AbortController().signal;
-const QUESTION: UsageQuestion = {
+const QUESTION: UsageQuery = {
   namespace: "shop",
   workload: { kind: "Deployment", name: "web", uid: "u" },
   pods: [],
@@ -202,7 +202,7 @@ async function answered(create: () => UsageSource | UsageProblem) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({ create, clock, log: silentLog });
   const policy = { provider: "custom", customSource: "billing", intervalMs: 1 } as const;
-  const asked = sources.of(policy).usage(QUESTION, SIGNAL);
+  const asked = sources.sourceFor(policy).usage(QUESTION, SIGNAL);
   await clock.runUntil(300_000);
   const answer = await asked;
   return "problem" in answer ? answer.message : "";

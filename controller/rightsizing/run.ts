@@ -12,10 +12,10 @@ import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
-import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
+import type { RightsizingAPI, RightsizingInformers } from "./api.ts";
 import { ClusterSnapshots, type ClusterSnapshotsParts } from "./cluster_snapshots.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
-import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
+import { CorrectionMemory, createCorrectionMap } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
@@ -25,9 +25,9 @@ import { createSampledPods } from "./sources/metrics_server/sampled_pods.ts";
 /** Dependencies of rightsizing. */
 export interface RightsizingParts extends Pick<ClusterSnapshotsParts, "served"> {
   readonly api: RightsizingAPI;
-  /** The caller runs both. */
+  /** The caller runs these and `informers`. */
   readonly caches: Caches;
-  readonly copies: RightsizingCopies;
+  readonly informers: RightsizingInformers;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
   readonly settings: () => RightsizingSettings;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export interface RightsizingParts extends Pick<ClusterSnapshotsParts, "served"> 
   readonly resizeObserver?: ResizeObserver;
 }
 
-/** Between two starts at most, ms. */
+/** The longest wait between two starts, ms. */
 const LONGEST_WAIT_MS = 300_000;
 
 /** Runs until `signal` is aborted, and starts again after a failure: the market must not end with rightsizing. */
@@ -58,28 +58,27 @@ export async function keepRightsizing(parts: RightsizingParts, signal: AbortSign
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { api, caches, copies, settings, observer, clock, random, log } = parts;
+  const { api, caches, informers, settings, observer, clock, random, log } = parts;
   const owners = createSampledPods({
     caches,
-    ...copies,
+    ...informers,
     input: () => policyInput(caches.namespaces, settings()),
   });
-  const sources = api.usage(owners, observer?.collected);
-  const kept = createKeptCorrections({ store: api.correctionStore, clock, log });
+  const sources = api.connectUsage(owners, observer?.collected);
+  const corrections = createCorrectionMap({ store: api.correctionStore, clock, log });
   const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  // Where the account may not read it, the memory begins empty.
-  const loading = kept.load(term, { emptyIfForbidden: true });
+  const loading = corrections.load(term, { emptyIfForbidden: true });
   const loop = runRightsizingLoop({
     ...{ sources, settings, clock, random, log, observer },
-    caches: { ...caches, ...copies },
+    caches: { ...caches, ...informers },
     cluster: new ClusterSnapshots({
-      caches: { ...caches, ...copies },
-      corrections: new CorrectionMemory(kept),
+      caches: { ...caches, ...informers },
+      corrections: new CorrectionMemory(corrections),
       dryRun: () => isDryRun(settings()),
       served: parts.served,
       missingPermissions: permissions.missing,
@@ -101,8 +100,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     reports: api.reportStore,
     vpaPublisher: api.vpaPublisher,
     events: api.events,
-    // A kill that is seen for the first time counts as a new one.
-    first: {
+    // Before this is loaded, known kills would count as new ones.
+    startupState: {
       "ConfigMaps of kills and throttling": {
         whenSynced: (over) => loading.then(() => !over.aborted),
       },
@@ -111,7 +110,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   supervisor.supervise("sampler of usage", sources.run(term));
   supervisor.supervise(
     "memory of kills and throttling",
-    loading.then(() => kept.saveRegularly(term)),
+    loading.then(() => corrections.saveRegularly(term)),
   );
   supervisor.supervise("rightsizing", loop);
   try {
@@ -120,6 +119,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     signal.removeEventListener("abort", end);
     sources.close();
     // After the last reconcile.
-    await kept.saveAtEnd();
+    await corrections.saveAtEnd();
   }
 }

@@ -215,8 +215,8 @@ test(
     }]);
     asked.length = 0;
     const over = new AbortController();
-    const { run, close } = api.usage({
-      ofReading: () => () => undefined,
+    const { run, close } = api.connectUsage({
+      createLookup: () => () => undefined,
       isWanted: () => true,
       workloadUIDs: () => (over.abort(), undefined),
     }, undefined);

@@ -25,30 +25,30 @@ export type WorkloadName = WorkloadRecord["workload"];
 
 /** Dependencies of the store. */
 export interface RecordStoreParts {
-  /** As the server has them at the beginning. */
+  /** The reports on the server at the beginning. */
   readonly reports: Iterable<RecommendationReport>;
   readonly store: ReportStore;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
   /**
-   * Aborted when this process is the leader no more: from then on records of another writer count, except
-   * for values that were applied later.
+   * Aborted when this process no longer leads: from then on records of another writer take precedence, except
+   * where this one has applied values later.
    */
   readonly signal: AbortSignal;
 }
 
-/** Failures that last for so long are reported on policies, ms. */
+/** Failures that last longer are reported on policies, ms. */
 const REPORTED_AFTER_MS = 60_000;
-/** Between two writes of what was applied, ms. */
+/** Between two writes of records with applied values, ms. */
 const APPLIED_MS = 5000;
 
 /** The records of one namespace, by key of the workload. */
 interface NamespaceRecords {
   readonly namespace: string;
   readonly records: Map<string, WorkloadRecord>;
-  /** Reports as they are stored, by name. */
+  /** Reports as last read or written, by name. */
   readonly stored: Map<string, RecommendationReport>;
-  /** Records of another writer, until a reconcile that has begun with them. */
+  /** Records of another writer, until a reconcile that began with them has ended. */
   readonly taken: Map<string, WorkloadRecord>;
   /** Since when writes fail, by the monotonic clock, and with which message. */
   failing?: { readonly sinceMs: number; readonly message: string } | undefined;
@@ -60,12 +60,12 @@ export class RecordStore {
   readonly #all = new Map<string, NamespaceRecords>();
   /** Namespaces with changes. */
   readonly #changed = new Set<string>();
-  /** Namespaces among those where values were applied. */
+  /** Namespaces of `#changed` where values were applied. */
   readonly #applied = new Set<string>();
   #isFailing = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** A store of what the reports hold. */
+  /** A store of the records in the reports. */
   constructor({ reports, ...parts }: RecordStoreParts) {
     this.#parts = parts;
     for (const report of reports) {
@@ -86,7 +86,7 @@ export class RecordStore {
     const { namespace } = record.workload;
     const { records, taken } = this.#within(namespace);
     const key = keyOfName(record.workload);
-    // The reconcile had begun before the other writer's record was read.
+    // The reconcile began before the other writer's record was read.
     if (appliedAt(taken.get(key)) > appliedAt(record)) return;
     taken.delete(key);
     if (isApplied(record, records.get(key))) this.#applied.add(namespace);
@@ -94,7 +94,7 @@ export class RecordStore {
     this.#changed.add(namespace);
   }
 
-  /** Deletes all other records. */
+  /** Deletes records that `keep` rejects. */
   keepOnly(keep: (record: WorkloadRecord) => boolean): void {
     for (const { namespace, records, taken } of this.#all.values()) {
       for (const [key, record] of records) {
@@ -107,16 +107,16 @@ export class RecordStore {
   }
 
   /**
-   * Writes the reports of namespaces with changes. A failed write stays for the next flush. One flush follows
-   * the other: of two writes of a report at the same time the older could arrive last.
+   * Writes the reports of namespaces with changes. The next flush retries failed writes. Flushes run one after the
+   * other: of two concurrent writes of a report the older could arrive last.
    */
   flush(): Promise<void> {
     return this.#flushNext(this.#changed);
   }
 
   /**
-   * Writes reports of namespaces in which values were applied since the last write: a crash must not lose
-   * them, nor new pods come without them, until the end of a long cycle.
+   * Writes reports of namespaces in which values were applied since the last write. During a long cycle, a crash
+   * must not lose these values, and new pods need them.
    */
   flushApplied(): Promise<void> {
     return this.#flushNext(this.#applied);
@@ -136,10 +136,10 @@ export class RecordStore {
   }
 
   #flushNext(namespaces: ReadonlySet<string>): Promise<void> {
-    const own = this.#last.then(() => this.#flushAll(namespaces));
-    // Its own caller gets the failure.
-    this.#last = own.catch(() => undefined);
-    return own;
+    const flushed = this.#last.then(() => this.#flushAll(namespaces));
+    // The caller of each flush gets its failure.
+    this.#last = flushed.catch(() => undefined);
+    return flushed;
   }
 
   async #flushAll(namespaces: ReadonlySet<string>): Promise<void> {
@@ -170,7 +170,7 @@ export class RecordStore {
     this.#isFailing = error !== undefined;
   }
 
-  /** Writes the reports; after a conflict once more, merged with what another writer has written. */
+  /** Writes the reports; after a conflict once more, merged with the other writer's records. */
   async #flushNamespace(known: NamespaceRecords): Promise<void> {
     try {
       await this.#writeReports(known);
@@ -183,7 +183,7 @@ export class RecordStore {
     }
   }
 
-  /** Replaces the versions that were read, and no others. */
+  /** Writes all reports. A report that was written by another writer since causes a conflict. */
   async #writeReports({ namespace, records, stored }: NamespaceRecords): Promise<void> {
     const { store } = this.#parts;
     const parts = reportParts([...records.values()]);
@@ -203,7 +203,7 @@ export class RecordStore {
     }
   }
 
-  /** Takes records of another writer; false where there is nothing to write beside them. */
+  /** Merges the other writer's records; returns false where no record of this one must be written. */
   async #mergeStored(
     { namespace, records, stored, taken }: NamespaceRecords,
   ): Promise<boolean> {
@@ -211,9 +211,9 @@ export class RecordStore {
     const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
     const leads = !signal.aborted;
     const merged = mergeRecords({
-      own: [...records.values()],
-      found: recordsOf(now, namespace),
-      known: recordsOf([...stored.values()], namespace),
+      ours: [...records.values()],
+      theirs: recordsOf(now, namespace),
+      base: recordsOf([...stored.values()], namespace),
     }, { leads });
     stored.clear();
     for (const report of now) stored.set(report.metadata.name, report);
@@ -238,7 +238,7 @@ export function keyOfName({ kind, namespace, name }: WorkloadName): string {
   return workloadKey({ kind, metadata: { namespace, name } });
 }
 
-/** Writes what was applied every few seconds, whatever a write fails with, until `signal` is aborted. */
+/** Writes records with applied values every few seconds until `signal` is aborted, even after failures. */
 export async function writeAppliedRecords(
   { records, clock, log }: {
     readonly records: Pick<RecordStore, "flushApplied">;

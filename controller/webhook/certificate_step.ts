@@ -29,20 +29,15 @@ const BACKDATED_MS = HOUR_MS;
 /** The part of its life after which a certificate is renewed. */
 const RENEWED_AFTER = 2 / 3;
 
-/** The certificate to make: a new authority comes with a new certificate for the server. */
-export interface CertificateStep {
-  readonly make: "authority" | "serving";
-  readonly why: string;
-}
-
 /**
- * The certificate to make for a server with these names; undefined: none. A certificate that begins in
- * the future is of a former leader with a clock ahead of ours: it stays.
+ * The certificate to make for a server with these names; undefined: none. A new authority comes with a new
+ * certificate for the server. A certificate that begins in the future is from a former leader whose clock was
+ * ahead: it stays.
  */
 export function certificateStep(
   stored: StoredPairs | { readonly fault: string } | undefined,
   { names, nowMs }: { readonly names: readonly string[]; readonly nowMs: number },
-): CertificateStep | undefined {
+): { readonly make: "authority" | "serving"; readonly why: string } | undefined {
   if (stored === undefined) return { make: "authority", why: "there are none yet" };
   if ("fault" in stored) return { make: "authority", why: stored.fault };
   const { authority, serving } = stored;
@@ -77,7 +72,7 @@ export interface StoredPairs {
   readonly serving: KeyedCertificate & CertificateDetails;
 }
 
-/** The texts, by the names that other makers of such Secrets use. */
+/** The content of the Secret, by the keys that other issuers of certificates use. */
 export function storedTexts(
   { authority, serving }: {
     readonly authority: KeyedCertificate;
@@ -92,7 +87,7 @@ export function storedTexts(
   };
 }
 
-/** The pairs in these texts, or in a sentence what is wrong with them; it repeats nothing of them. */
+/** The pairs in these texts, or their fault in a sentence that does not quote them. */
 export function readStoredPairs(
   data: StoredTexts,
   reader: CertificateReader,

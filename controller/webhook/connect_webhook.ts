@@ -35,7 +35,7 @@ import {
 } from "./webhook_objects.ts";
 import type { CertificateSource } from "./settings.ts";
 
-/** The settings, and what the parts work with. */
+/** Settings and dependencies of the webhook. */
 export interface ConnectedWebhookOptions {
   readonly webhookListen: string;
   readonly webhookCertificates: CertificateSource;
@@ -43,7 +43,7 @@ export interface ConnectedWebhookOptions {
   readonly webhookService: string;
   /** The installation's. */
   readonly namespace: string;
-  /** The address of this pod; null: no Service leads here. */
+  /** The address of this pod; null: its EndpointSlice can't be written. */
   readonly podIP: string | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,7 +52,7 @@ export interface ConnectedWebhookOptions {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** Asks these mutators about new pods and workloads, in their order, until the signal is aborted. */
+/** Returns a function that serves the webhook with these mutators, in their order, until the signal is aborted. */
 export function connectWebhook(
   connection: KubeConnection,
   options: ConnectedWebhookOptions,
@@ -88,7 +88,7 @@ function certificateSource(
     const readFiles = certificateFolder(webhookFolder);
     return (use, signal) => followFiles({ ...parts, readFiles, reader, use }, signal);
   }
-  const kept = {
+  const keeper = {
     ...parts,
     reader,
     maker: createCertificateMaker(),
@@ -96,7 +96,7 @@ function certificateSource(
     trust: createTrustStore(connection, { name: WEBHOOK_CONFIGURATION }),
     names: servingNames(webhookService, namespace),
   };
-  return (use, signal) => keepCertificates({ ...kept, use }, signal);
+  return (use, signal) => keepCertificates({ ...keeper, use }, signal);
 }
 
 function endpointPublisher(
@@ -129,7 +129,7 @@ function endpointPublisher(
 export interface WebhookParts {
   readonly log: Log;
   readonly listen: (certificate: KeyedCertificate) => Promise<WebhookServer>;
-  /** Passes each certificate on, until the signal is aborted: kept ones, or those of files. */
+  /** Calls `use` with each new certificate until the signal is aborted. */
   readonly certificates: (
     use: (pair: KeyedCertificate) => Promise<void>,
     signal: AbortSignal,
@@ -140,7 +140,7 @@ export interface WebhookParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** Runs until `signal` is aborted, and then ends what is in work. */
+/** Runs until `signal` is aborted, and then completes requests in flight. */
 export async function runWebhook(parts: WebhookParts, signal: AbortSignal): Promise<void> {
   const { log, listen, certificates, publish, waitsFor } = parts;
   const failed = new AbortController();

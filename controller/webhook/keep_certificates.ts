@@ -1,6 +1,6 @@
 /**
- * The certificates of the webhook: its own ones in a Secret, which it makes once, renews in time and has API
- * servers trust, or those of a folder that another program renews.
+ * The certificates of the webhook: either in a Secret, where it creates and renews them and publishes their
+ * authority to API servers, or in a folder that another program renews.
  *
  * @module
  */
@@ -33,7 +33,7 @@ import type {
 export interface CertificateObserver {
   /** A new certificate is served from now on. */
   serves(details: CertificateDetails): void;
-  /** One was made and stored. */
+  /** A certificate was made and stored. */
   made(what: "authority" | "serving"): void;
 }
 
@@ -52,10 +52,10 @@ export interface KeptCertificatesParts {
   readonly use: (pair: KeyedCertificate) => Promise<void> | void;
 }
 
-/** Time between two reads, ms: how long a changed Secret or bundle stays unnoticed. */
+/** Time between two reads of Secret and bundles, ms. */
 const READ_EVERY_MS = 60_000;
 
-/** Keeps them until `signal` is aborted. Failures are logged and tried again. */
+/** Keeps certificates valid and served until `signal` is aborted. Failures are logged and retried. */
 export async function keepCertificates(
   parts: KeptCertificatesParts,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ export async function keepCertificates(
   }
 }
 
-/** One reconcile after another. */
+/** Returns a function that reconciles the certificates; its calls must not overlap. */
 function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
   const { store, trust, clock, log } = parts;
   let served: StoredPairs | undefined;
@@ -97,9 +97,9 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
     // The configuration before the Secret: a former leader with an old Secret then has an older
     // configuration too, and the server refuses its bundle.
     const seen = await trust.read();
-    const pairs = await storedOrMade(parts, await store.read());
+    const pairs = await ensureCertificates(parts, await store.read());
     const { cert } = pairs.authority;
-    // The certificate of a new authority is of use only once API servers trust that.
+    // API servers must trust a new authority before its certificate is served.
     const waitsForTrust = served !== undefined && served.authority.cert !== cert &&
       clock.wall() < served.serving.notAfterMs;
     if (!waitsForTrust) await serve(pairs);
@@ -120,10 +120,10 @@ function reportServed(
 }
 
 /**
- * The pairs that are stored, or those that were made and stored in their place. Throws an `ApiError`,
- * with status 409 when the Secret was written since `stored` was read.
+ * Returns the stored pairs, or makes and stores new ones. Throws an `ApiError`, with status 409 when the
+ * Secret was written since `stored` was read.
  */
-async function storedOrMade(
+async function ensureCertificates(
   { store, maker, reader, observer, clock, log, names }: KeptCertificatesParts,
   stored: StoredCertificates | undefined,
 ): Promise<StoredPairs> {

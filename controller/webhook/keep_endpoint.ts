@@ -1,5 +1,5 @@
 /**
- * Leads the webhook's Service to the replica that serves it: one EndpointSlice with one endpoint.
+ * Keeps the endpoint of the webhook's Service, which is the replica that serves it: one EndpointSlice.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface KeptEndpointParts {
 /** Time between two reads, ms: how long an EndpointSlice may stay changed or deleted. */
 export const REPAIR_EVERY_MS = 5000;
 
-/** The name of the Service's port, which that of the EndpointSlice must be. */
+/** The name of the Service's port, which the port of the EndpointSlice must have. */
 const PORT_NAME = "https";
 
 /** One ready endpoint at this address and port of the pod, for the Service of this name. */
@@ -42,7 +42,7 @@ export function endpointSpec(
 
 /**
  * Writes the EndpointSlice, and again whenever it differs, until `signal` is aborted; then takes the
- * endpoint out, unless another leader has written its own. Failures are logged and tried again.
+ * endpoint out, unless another leader has written its own. Failures are logged and retried.
  */
 export async function keepEndpoint(parts: KeptEndpointParts, signal: AbortSignal): Promise<void> {
   const { store, spec, clock, log } = parts;

@@ -16,7 +16,7 @@ export const PODS_ROUTE = "/mutate/pods";
 /** The route of reviews of workloads. */
 export const WORKLOADS_ROUTE = "/mutate/workloads";
 
-/** The same as {@linkcode PODS_ROUTE} for configurations that were written for Spotalis. */
+/** {@linkcode PODS_ROUTE} in configurations that were written for Spotalis. */
 export const SPOTALIS_ROUTE = "/mutate";
 
 /**
@@ -25,13 +25,13 @@ export const SPOTALIS_ROUTE = "/mutate";
  */
 export const ENDPOINT_SLICES = ["mbcas-webhook-ipv4", "mbcas-webhook-ipv6"] as const;
 
-/** The one for the pod with this IP address. */
+/** The name of the EndpointSlice for the pod with this IP address. */
 export function endpointSliceName(podIP: string): string {
   const [ipv4, ipv6] = ENDPOINT_SLICES;
   return podIP.includes(":") ? ipv6 : ipv4;
 }
 
-/** The names that API servers call a Service by: this one, by the TLS handshake. */
+/** The names of a Service in the TLS handshakes of API servers. */
 export function servingNames(service: string, namespace: string): readonly string[] {
   return [`${service}.${namespace}.svc`];
 }

@@ -16,14 +16,14 @@ export interface AdmissionRequest {
   readonly uid: string;
   /** For instance `Pod`. */
   readonly kind: string;
-  /** Plural, with the subresource where it is about one: `pods`, `pods/resize`. */
+  /** Plural, with the subresource of the request, if any: `pods`, `pods/resize`. */
   readonly resource: string;
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   /** Empty for objects of the whole cluster. */
   readonly namespace: string;
-  /** Empty where the server makes the name later, as for most pods that controllers create. */
+  /** Empty where the server generates the name later, as for most pods that controllers create. */
   readonly name: string;
-  /** True when nothing will be stored: then nothing may be remembered either. */
+  /** True when nothing will be stored, so that the webhook must not store anything either. */
   readonly dryRun: boolean;
   /** As it is about to be stored; absent for a DELETE. Its `metadata.namespace` may be empty. */
   readonly object?: SentObject;

@@ -17,15 +17,15 @@ export interface Mutation {
   readonly warnings?: readonly string[];
 }
 
-/** A kind of change. */
+/** Changes objects of certain kinds. */
 export interface Mutator {
   /** In warnings, metrics and the log, for instance `rightsizing`. */
   readonly name: string;
   /**
    * The changes of the object; undefined if it does not concern this mutator. Each mutator sees the object as
-   * it was sent, so no two mutators may change the same field. A server may ask again about an object that
-   * another webhook has changed since, so the second time there should be nothing left to do. `signal` is
-   * aborted when the caller no longer waits.
+   * it was sent, so no two mutators may change the same field. A server may send an object again after another
+   * webhook has changed it, so the second call should return no changes. `signal` is aborted when the caller no
+   * longer waits.
    */
   mutate(
     request: AdmissionRequest,
@@ -33,14 +33,7 @@ export interface Mutator {
   ): Mutation | undefined | Promise<Mutation | undefined>;
 }
 
-/** How long to wait for them. */
-export interface MutatorsOptions {
-  readonly clock: Clock;
-  /** For all of them together, ms. */
-  readonly withinMs: number;
-}
-
-/** One that failed. */
+/** The failure of a mutator. */
 export interface MutatorFailure {
   readonly mutator: string;
   /** A message for the log, not for the client that sent the object. */
@@ -55,12 +48,17 @@ export interface MutatorsOutcome {
 }
 
 /**
- * Their steps in order. One that throws or comes too late has no part in it, and a warning says so.
+ * Runs the mutators, and joins their patches in order. A mutator that throws or is too late adds none, and a
+ * warning says so.
  */
 export async function runMutators(
   request: AdmissionRequest,
   mutators: readonly Mutator[],
-  { clock, withinMs }: MutatorsOptions,
+  { clock, withinMs }: {
+    readonly clock: Clock;
+    /** For all of them together, ms. */
+    readonly withinMs: number;
+  },
 ): Promise<MutatorsOutcome> {
   const untilMs = clock.monotonic() + withinMs;
   const mutations: Mutation[] = [];

@@ -45,7 +45,7 @@ export interface Reservations {
   /** The oldest first. */
   readonly open: readonly Reservation[];
   /** UIDs of observed pods: none of them ends another reservation. */
-  readonly known: ReadonlySet<string>;
+  readonly observedUIDs: ReadonlySet<string>;
 }
 
 /** A pod in a cache. */
@@ -54,9 +54,9 @@ export interface CountedPod extends ClassifiedPod {
   readonly unadmitted?: true;
 }
 
-/** No reservations yet; these pods end none. */
+/** An empty list of reservations; the given pods will end none. */
 export function noReservations(pods: Iterable<CountedPod> = []): Reservations {
-  return { open: [], known: uidsOf(pods) };
+  return { open: [], observedUIDs: uidsOf(pods) };
 }
 
 /** Removes expired reservations. */
@@ -69,41 +69,43 @@ export function expire({ open, ...seen }: Reservations, nowMs: number): Reservat
  * else the oldest for a generated name like its own, of its revision and class.
  */
 export function observePods(before: Reservations, pods: readonly CountedPod[]): Reservations {
-  const { open, known } = before;
-  const unseen = pods.filter(({ uid }) => !known.has(uid));
-  if (unseen.length === 0) return before;
-  const left = [...open];
-  for (const pod of unseen) {
-    const named = left.findIndex((one) => one.pod.name === pod.name);
-    const index = named >= 0 ? named : left.findIndex((one) => isLike(one, pod));
-    if (index >= 0) left.splice(index, 1);
+  const { open, observedUIDs } = before;
+  const newPods = pods.filter(({ uid }) => !observedUIDs.has(uid));
+  if (newPods.length === 0) return before;
+  const remaining = [...open];
+  for (const pod of newPods) {
+    const named = remaining.findIndex((one) => one.pod.name === pod.name);
+    const index = named >= 0 ? named : remaining.findIndex((one) => isGeneratedFor(one, pod));
+    if (index >= 0) remaining.splice(index, 1);
   }
-  return { open: left, known: known.union(uidsOf(unseen)) };
+  return { open: remaining, observedUIDs: observedUIDs.union(uidsOf(newPods)) };
 }
 
 /**
- * Drops the oldest reservations of a revision until at most `most` are left, and none that was made after
+ * Drops the oldest reservations of a revision until at most `limit` are left, and none that was made after
  * `untilMs`: more pods than replicas means that earlier creations failed.
  */
 export function dropOldest(
   { open, ...seen }: Reservations,
-  { revision, most, untilMs }: {
+  { revision, limit, untilMs }: {
     readonly revision: string;
-    readonly most: number;
+    readonly limit: number;
     readonly untilMs: number;
   },
 ): Reservations {
-  let excess = open.filter((one) => one.revision === revision).length - most;
+  let excess = open.filter((one) => one.revision === revision).length - limit;
   return {
     open: open.filter((one) => one.revision !== revision || one.sinceMs > untilMs || excess-- <= 0),
     ...seen,
   };
 }
 
-function isLike({ pod, revision, class: of }: Reservation, seen: CountedPod): boolean {
-  const { name, generateName } = pod;
-  return seen.unadmitted === undefined && name === undefined && generateName !== undefined &&
-    seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
+/** True for a pod with a generated name that the reservation may be for. */
+function isGeneratedFor(reservation: Reservation, pod: CountedPod): boolean {
+  const { pod: { name, generateName }, revision } = reservation;
+  return pod.unadmitted === undefined && name === undefined && generateName !== undefined &&
+    pod.name.startsWith(generateName) && revision === pod.revision &&
+    reservation.class === pod.class;
 }
 
 function uidsOf(pods: Iterable<CountedPod>): ReadonlySet<string> {
@@ -135,7 +137,7 @@ const RESERVED_FOR_MS = 30_000;
  */
 const LATE_MS = 2000;
 
-/** So many UIDs of deleted pods are kept in any case: a set of all pods at each admission takes time. */
+/** UIDs of deleted pods that are always kept: building a set of all pods at each admission takes time. */
 const MOST_DELETED = 64;
 
 /** The decision, and the reservations from now on. */
@@ -152,16 +154,16 @@ export function admitPod(before: Reservations, input: AdmissionInput): PodAdmiss
   const { revision, ...awaited } = pod;
   const observed = observePods(expire(before, nowMs), input.pods);
   // UIDs of deleted pods do no harm, but must not accumulate.
-  const isLarge = observed.known.size > 2 * input.pods.length + MOST_DELETED;
-  const present = isLarge ? { ...observed, known: uidsOf(input.pods) } : observed;
+  const isLarge = observed.observedUIDs.size > 2 * input.pods.length + MOST_DELETED;
+  const present = isLarge ? { ...observed, observedUIDs: uidsOf(input.pods) } : observed;
   const counted = input.pods.filter((one) => one.revision === revision && !one.gone);
-  const most = workload.replicas - 1 - counted.length;
-  // More pods than replicas are an old view, which says nothing of reservations.
-  const keep = (untilMs: number): Reservations =>
-    most < 0 ? present : dropOldest(present, { revision, most, untilMs });
-  const reservations = keep(nowMs - LATE_MS);
+  const limit = workload.replicas - 1 - counted.length;
+  // With more pods than replicas the cached number of replicas is old, so no reservation can be judged by it.
+  const withoutFailed = (untilMs: number): Reservations =>
+    limit < 0 ? present : dropOldest(present, { revision, limit, untilMs });
+  const reservations = withoutFailed(nowMs - LATE_MS);
   // Creations may fail after admission, so the floor counts no doubtful reservation.
-  const certain = countsOf(revision, { reservations: keep(nowMs), counted });
+  const certain = countsOf(revision, { reservations: withoutFailed(nowMs), counted });
   const lacksFloor = workload.kind === "Deployment" &&
     certain["on-demand"] < floorOf(workload.replicas, spec);
   const counts = lacksFloor ? certain : countsOf(revision, { reservations, counted });

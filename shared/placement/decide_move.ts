@@ -1,6 +1,6 @@
 /**
- * Decides which replica to evict now so that it moves, or why none moves. `forecast_step.ts` forecasts for
- * people what is due later.
+ * Decides which replica to evict now so that it moves, or why none moves. `forecast_step.ts` forecasts later
+ * moves for the status.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { countByClass, type PlacedPod, secondOf } from "./placed_pod.ts";
 import type { PlacedKind, PlacementSpec } from "./eligibility.ts";
 import type { MoveSettings } from "./settings.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
-import { floorOf, misplaced, misplacedCount, type Move } from "./split.ts";
+import { floorOf, misplacedCount, type Move, rankedMoves } from "./split.ts";
 
 /** Replicas by the workload's spec and status. */
 export interface ReplicaStatus extends ReplicaCounts {
@@ -80,7 +80,7 @@ const somethingIsMisplaced: MoveRule = ({ moves }) =>
 const isNotPaused: MoveRule = ({ moves, spec }) =>
   spec.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : moves;
 
-/** In a shortage pods move to on-demand alone. */
+/** In a fallback pods move to on-demand only. */
 const spotIsNotShort: MoveRule = ({ moves, shortage, nowMs }) => {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return moves;
   const toOnDemand = moves.filter(({ to }) => to === "on-demand");
@@ -120,15 +120,15 @@ const rateAllowsIt: MoveRule = ({ moves, evictionFromMs, nowMs }) =>
     ? moves
     : { wait: "EvictionRate", message: "it is used up", untilMs: evictionFromMs };
 
-/** Where a budget or a volume keeps the pods that are to fill the floor, others do not leave it. */
+/** No on-demand pod moves to spot while the floor needs it: a budget or a volume may block the pods to fill it. */
 const floorStaysFilled: MoveRule = ({ moves, workload, spec, pods }) => {
   const present = countByClass(pods.filter(({ gone }) => !gone));
-  const isBare = present["on-demand"] <= floorOf(workload.replicas, spec);
+  const floorNeedsAll = present["on-demand"] <= floorOf(workload.replicas, spec);
   return unlessAll(
     moves,
     "NoneEvictable",
     ({ pod, to }) =>
-      isBare && pod.class !== "spot" && to === "spot" ? "the floor needs it" : undefined,
+      floorNeedsAll && pod.class !== "spot" && to === "spot" ? "the floor needs it" : undefined,
   );
 };
 
@@ -167,7 +167,7 @@ const RULES: readonly MoveRule[] = [
 export function decideMove(input: MoveDecisionInput, settings: MoveSettings): MoveDecision {
   const { spec, workload, pods } = input;
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
-  let moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
+  let moves = leaving.length > 0 ? leaving : rankedMoves(pods, { ...workload, spec });
   for (const rule of RULES) {
     const allowed = rule({ ...input, moves, settings });
     if ("wait" in allowed) return allowed;
@@ -181,19 +181,20 @@ export function isAsSpecified(decision: MoveDecision): boolean {
   return "wait" in decision && decision.wait === "AsSpecified";
 }
 
-/** True for a pod to evict at once: its node is gone in a moment. */
+/** True for a pod to evict at once: its node is about to go, and is not drained. */
 export function leavesAtOnce(pod: PlacedPod): boolean {
   return precedesSign(pod) && pod.drained !== true;
 }
 
-/** True for a pod that moves in turn, as others do: its node is drained, and may stay after all. */
+/** True for a pod to evict in turn, as other moves are: its node is drained, and may stay after all. */
 export function leavesInTurn(pod: PlacedPod): boolean {
   return precedesSign(pod) && pod.drained === true;
 }
 
 /**
- * A pod that was created after the sign came there in spite of it, and so would its replacement. Creation
- * times are whole seconds: in doubt the pod stays, which is better than two evictions.
+ * True for a pod that was created before the node had the sign. A later pod was scheduled there in spite of the
+ * sign, and so would its replacement. Creation times are whole seconds: in doubt the pod stays, which is better
+ * than two evictions.
  */
 function precedesSign({ departs, departsSinceMs = Infinity, createdAtMs }: PlacedPod): boolean {
   return departs !== undefined && createdAtMs < secondOf(departsSinceMs);

@@ -53,7 +53,7 @@ const FIVE_FIELDS = new RegExp(`^${FIELD}(?:\\s+${FIELD}){4}$`);
 /** More than eight years before any time in question: in eight years there may be no 29 February. */
 const FIRST = new Date(Date.UTC(2000, 0, 1));
 
-/** Results by text: each is needed for each new pod, and there are few. */
+/** Results by text: a new pod needs one, and there are few different ones. */
 const known = new Map<string, CronSchedule | SyntaxError>();
 const MOST_KNOWN = 256;
 

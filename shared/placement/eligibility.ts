@@ -51,7 +51,7 @@ export interface EligibilityInput extends LabeledObject {
 
 /** A label or annotation that is invalid or missing. */
 export interface PlacementFault {
-  readonly of: "workload" | "namespace";
+  readonly object: "workload" | "namespace";
   readonly place: "label" | "annotation";
   /** For instance `spotalis.io/spot-percentage`. */
   readonly key: string;
@@ -112,7 +112,7 @@ const DURATION: Annotation<number> = {
   read: (text = "") => parseWindowDuration(text),
 };
 
-/** Reads labels and annotations. `configured` is the window of workloads without one of their own. */
+/** Reads labels and annotations. `configured`: the window of workloads without one of their own. */
 function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefined): Eligibility {
   const { annotations: texts } = input;
   const disabled = checkEnabled(input);
@@ -121,10 +121,10 @@ function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefi
     return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
   }
   const faults: PlacementFault[] = [];
-  const own = { of: "workload", texts, faults } as const;
-  const spotPercentage = parse(own, PERCENTAGE);
-  const minOnDemand = parse(own, FLOOR);
-  const paused = parse(own, PAUSE);
+  const workload = { object: "workload", texts, faults } as const;
+  const spotPercentage = parse(workload, PERCENTAGE);
+  const minOnDemand = parse(workload, FLOOR);
+  const paused = parse(workload, PAUSE);
   const window = windowOf(input, { configured, faults });
   if (
     faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
@@ -141,8 +141,8 @@ function invalid(faults: readonly PlacementFault[]): Ineligibility {
 }
 
 /** `annotation spotalis.io/min-on-demand of the workload is "two": must be …`. */
-export function placementFaultText({ of, place, key, value, remedy }: PlacementFault): string {
-  return `${place} ${key} of the ${of} is ${value ?? "missing"}: ${remedy}`;
+export function placementFaultText({ object, place, key, value, remedy }: PlacementFault): string {
+  return `${place} ${key} of the ${object} is ${value ?? "missing"}: ${remedy}`;
 }
 
 /**
@@ -154,29 +154,29 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
 function checkEnabled(
   { labels, annotations, namespace: { name, metadata } }: EligibilityInput,
 ): Ineligibility | undefined {
-  const around = { of: "namespace", place: "label", text: metadata?.labels[ENABLED] };
-  if (around.text === "false") {
+  const ofNamespace = { object: "namespace", place: "label", text: metadata?.labels[ENABLED] };
+  if (ofNamespace.text === "false") {
     return { reason: "NamespaceOptedOut", message: `namespace ${name} opted out` };
   }
   const off = { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' } as const;
-  const own = [
-    { of: "workload", place: "label", text: labels[ENABLED] },
-    { of: "workload", place: "annotation", text: annotations[ENABLED] },
+  const ofWorkload = [
+    { object: "workload", place: "label", text: labels[ENABLED] },
+    { object: "workload", place: "annotation", text: annotations[ENABLED] },
   ];
-  if (own.some(({ text }) => text === "false")) return off;
+  if (ofWorkload.some(({ text }) => text === "false")) return off;
   const hasKeys = [labels, annotations].some((texts) =>
     Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
   );
-  const faults = [...own, ...(hasKeys ? [around] : [])].flatMap(({ text, ...where }) =>
+  const faults = [...ofWorkload, ...(hasKeys ? [ofNamespace] : [])].flatMap(({ text, ...where }) =>
     text === undefined || text === "true" || text === "false" ? [] : [{
-      ...where as Pick<PlacementFault, "of" | "place">,
+      ...where as Pick<PlacementFault, "object" | "place">,
       key: ENABLED,
       value: quotedText(text),
       remedy: 'must be "true" or "false"',
     }]
   );
   if (faults.length > 0) return invalid(faults);
-  return [...own, around].some(({ text }) => text === "true") ? undefined : off;
+  return [...ofWorkload, ofNamespace].some(({ text }) => text === "true") ? undefined : off;
 }
 
 /**
@@ -191,8 +191,8 @@ function windowOf(
   },
 ): DisruptionWindow | undefined {
   const found = [
-    { of: "workload", texts: annotations, faults } as const,
-    { of: "namespace", texts: metadata?.annotations ?? {}, faults } as const,
+    { object: "workload", texts: annotations, faults } as const,
+    { object: "namespace", texts: metadata?.annotations ?? {}, faults } as const,
   ].find(({ texts }) =>
     [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => texts[key] !== undefined)
   );
@@ -204,7 +204,7 @@ function windowOf(
 
 /** The value of an annotation; undefined with a fault if it is invalid. */
 function parse<T>(
-  { of, texts, faults }: Pick<PlacementFault, "of"> & {
+  { object, texts, faults }: Pick<PlacementFault, "object"> & {
     readonly texts: Labels;
     readonly faults: PlacementFault[];
   },
@@ -218,14 +218,14 @@ function parse<T>(
     if (!(error instanceof SyntaxError)) throw error;
   }
   const value = text === undefined ? {} : { value: quotedText(text) };
-  faults.push({ of, place: "annotation", key, ...value, remedy });
+  faults.push({ object, place: "annotation", key, ...value, remedy });
   return undefined;
 }
 
-function wholeNumber(text: string | undefined, most: number): number | undefined {
+function wholeNumber(text: string | undefined, max: number): number | undefined {
   if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
   const value = Number(text);
-  return value <= most ? value : undefined;
+  return value <= max ? value : undefined;
 }
 
 /** Kinds of workloads with pods that are placed. */

@@ -1,5 +1,5 @@
 /**
- * Forecasts for people the next step of placement for a workload, and when it is due: by `decideMove()` at
+ * Forecasts the next step of placement for a workload, and when it is due, for the status: by `decideMove()` at
  * later times, and by the rules of shortages.
  *
  * @module
@@ -11,14 +11,14 @@ import {
   type MoveDecision,
   type MoveDecisionInput,
 } from "./decide_move.ts";
-import { misplaced, type Move } from "./split.ts";
+import { type Move, rankedMoves } from "./split.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import type { MoveSettings } from "./settings.ts";
 import {
   fallbackDueMs,
   isLeftBehind,
-  remakeDueMs,
+  recreationDueMs,
   type ShortageInput,
   shortagePhase,
   type ShortageSettings,
@@ -26,7 +26,7 @@ import {
   unplacedInFallback,
 } from "./shortage.ts";
 
-/** A step, as it is published. */
+/** A published step. */
 export interface StepForecast {
   /** For instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
   readonly action: string;
@@ -76,7 +76,7 @@ function budgetText({ budget }: PlacedPod): string {
   return budget === undefined ? "" : `, once its budget lets it: ${budget}`;
 }
 
-/** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
+/** The step for pods that find no spot node: a fallback, or an eviction in one. */
 function shortageStep(
   input: ShortageInput,
   settings: ShortageSettings,
@@ -101,13 +101,13 @@ function shortageStep(
 }
 
 /**
- * They are recreated, in this fallback or by the next. Recreated for spot again, they show that no
- * webhook places pods.
+ * The step for pods that were created for spot in a fallback: they are recreated in this fallback or the next. If
+ * they were recreated for spot again, the webhook seems to place no pods.
  */
 function unplacedStep(input: ShortageInput, settings: ShortageSettings): StepForecast | undefined {
   const unplaced = unplacedInFallback(input);
   if (unplaced.length === 0) return undefined;
-  const dueMs = remakeDueMs(input, settings);
+  const dueMs = recreationDueMs(input, settings);
   const isDue = Number.isFinite(dueMs);
   const names = namesOf(unplaced);
   const doubt = input.shortage?.remade === undefined ? "" : ": is the webhook asked?";
@@ -153,7 +153,7 @@ function victimText({ pod, to }: Move, { pods, spec, workload }: MoveDecisionInp
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
   if (workload.kind === "StatefulSet") return "misplaced by its ordinal";
-  const others = misplaced(pods, { ...workload, spec }).filter((one) => one.to === to);
+  const others = rankedMoves(pods, { ...workload, spec }).filter((one) => one.to === to);
   const isYoungest = others.every((one) => one.pod.createdAtMs <= pod.createdAtMs);
   return isYoungest ? `youngest ${surplus}` : `youngest ${surplus} that may go`;
 }

@@ -16,7 +16,7 @@ export interface IneffectiveMoves {
   readonly spec: SplitSpec;
 }
 
-/** The longest that doubling leads to, ms: how long it may take to notice that the webhook is back. */
+/** The longest doubled time, ms: how long it may take to notice that the webhook is back. */
 const LONGEST_MS = 180_000;
 
 /** Ineffective moves in a row, including the last one. */

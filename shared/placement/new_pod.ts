@@ -31,8 +31,8 @@ export interface PlacementRequest {
   readonly revision: string;
   readonly pod: AwaitedPod;
   /**
-   * The decision that the pod carries: a server asks again if another webhook has changed the pod since,
-   * and most pods have no name by then.
+   * The decision that the pod carries: a server sends it again if another webhook has changed it since, and most
+   * pods have no name by then.
    */
   readonly decided?: PodPlacement;
   /** The nodes that its node selector and affinity allow. */
@@ -168,26 +168,26 @@ export interface PlacedFields {
 }
 
 /**
- * Sets selector and tolerations of the class. Replaces all that the pod says of capacity, including
- * tolerations of the other class, and keeps the rest. Idempotent.
+ * Sets selector and tolerations of the class. Replaces capacity labels in the selector and tolerations of both
+ * classes, and keeps all others. Idempotent.
  */
 export function placedFields(
   { nodeSelector, tolerations }: PlacedFields,
   { to, classes }: PlacementTargetOptions,
 ): PlacedFields {
   const capacity = capacityKeys(classes);
-  const own = classes[to].tolerations;
-  const others = classes[otherClass(to)].tolerations;
-  const kept = tolerations.filter((one) =>
-    ![...own, ...others].some((known) => isSameToleration(one, known)) &&
-    !others.some((known) => toleratesSame(one, known))
+  const wanted = classes[to].tolerations;
+  const unwanted = classes[otherClass(to)].tolerations;
+  const unrelated = tolerations.filter((one) =>
+    ![...wanted, ...unwanted].some((known) => isSameToleration(one, known)) &&
+    !unwanted.some((known) => toleratesSame(one, known))
   );
   return {
     nodeSelector: {
       ...Object.fromEntries(Object.entries(nodeSelector).filter(([key]) => !capacity.has(key))),
       ...selectorOf(to, classes),
     },
-    tolerations: [...kept, ...own],
+    tolerations: [...unrelated, ...wanted],
   };
 }
 

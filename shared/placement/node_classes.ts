@@ -1,5 +1,5 @@
 /**
- * The classes of nodes: one setting says which nodes are spot, and what sends pods there.
+ * The classes of nodes, and the setting with the selectors and tolerations of each class.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { selectorOfTerms, strictSelectorSchema, treeKind } from "../config/map_k
 import type { Kind } from "../config/kinds.ts";
 import * as z from "zod";
 
-/** A toleration, as it stands in a pod. */
+/** A toleration of a pod's spec. */
 export interface Toleration {
   readonly key?: string;
   readonly operator?: "Exists" | "Equal";
@@ -28,7 +28,7 @@ export interface ClassNodes {
   readonly tolerations: readonly Toleration[];
 }
 
-/** The setting. Without selectors of on-demand, only taints keep its pods off spot nodes. */
+/** The setting. Without selectors of on-demand, only taints keep on-demand pods off spot nodes. */
 export type NodeClasses = Readonly<Record<NodeClass, ClassNodes>>;
 
 /** The class of a node: spot if one of the selectors of spot matches, otherwise on-demand. */
@@ -97,7 +97,7 @@ export type NodeClass = typeof NODE_CLASSES[number];
 /** How many of something there are, by class. */
 export type ClassCounts = Readonly<Record<NodeClass, number>>;
 
-/** The other of the two. */
+/** The other class. */
 export function otherClass(one: NodeClass): NodeClass {
   return one === "spot" ? "on-demand" : "spot";
 }
@@ -188,17 +188,17 @@ const classifier = z.strictObject({
   onDemandLabels: selectors,
   spotTolerations: z.array(toleration).max(MOST).optional(),
 }).transform(({ preset, spotLabels, onDemandLabels, spotTolerations }, context): NodeClasses => {
-  const begun = preset === undefined ? undefined : NODE_CLASS_PRESETS[preset];
-  const spot = spotLabels ?? begun?.spot.selectors;
-  const onDemand = onDemandLabels ?? begun?.["on-demand"].selectors;
+  const defaults = preset === undefined ? undefined : NODE_CLASS_PRESETS[preset];
+  const spot = spotLabels ?? defaults?.spot.selectors;
+  const onDemand = onDemandLabels ?? defaults?.["on-demand"].selectors;
   if (spot === undefined || onDemand === undefined) {
     const message = "must have a preset, or spotLabels and onDemandLabels";
     context.addIssue({ code: "custom", message });
     return z.NEVER;
   }
   return {
-    spot: { selectors: spot, tolerations: spotTolerations ?? begun?.spot.tolerations ?? [] },
-    "on-demand": { selectors: onDemand, tolerations: begun?.["on-demand"].tolerations ?? [] },
+    spot: { selectors: spot, tolerations: spotTolerations ?? defaults?.spot.tolerations ?? [] },
+    "on-demand": { selectors: onDemand, tolerations: defaults?.["on-demand"].tolerations ?? [] },
   };
 });
 
@@ -206,7 +206,7 @@ const classifier = z.strictObject({
 const LABEL_KEYS = { spot: "spot", "on-demand": "onDemand" } as const;
 const LIST_KEYS = { spot: "spotLabels", "on-demand": "onDemandLabels" } as const;
 
-/** The schema of the form that was meant, for the faults. */
+/** The schema of the form that the setting has, so that faults name the right keys. */
 function schemaOf(raw: unknown): z.ZodType<NodeClasses> {
   const isLabels = ["spot", "onDemand"].some((key) => Object.hasOwn(Object(raw), key));
   const form: z.ZodType<NodeClasses> = isLabels ? nodeLabels : classifier;

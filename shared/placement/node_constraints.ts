@@ -1,6 +1,6 @@
 /**
- * Pods that must stay where they are: nodes that selectors, affinity and volumes allow, and annotations and
- * budgets that forbid an eviction.
+ * Reasons why a pod must stay where it is: selectors, affinity and volumes that allow certain nodes, and
+ * annotations and budgets that forbid an eviction.
  *
  * @module
  */
@@ -25,11 +25,11 @@ import {
 
 /** A constraint on the nodes of a pod. */
 export interface NodeConstraint {
-  /** The beginning of a sentence, for instance `its volume data`. */
+  /** The subject of a sentence, for instance `its volume data`. */
   readonly what: string;
-  /** One of them must hold: of a required affinity, a persistent volume's, or a node selector. */
+  /** Terms of a required affinity, a persistent volume or a node selector; one of them must hold. */
   readonly terms: readonly NodeTerm[];
-  /** True for a node selector: placement replaces what it says of capacity. */
+  /** True for a node selector: placement replaces its capacity labels. */
   readonly selector?: true;
 }
 
@@ -50,7 +50,7 @@ export interface KnownNodes {
 }
 
 /**
- * Labels of groups with nodes of one class only: EKS' managed node groups, GKE's and AKS' node pools.
+ * Labels of node groups of one class: EKS' managed node groups, GKE's and AKS' node pools.
  * Karpenter's pools may have both. Sources: EKS "Managed node group capacity types", GKE "Spot VMs", AKS
  * "Add a spot node pool".
  */
@@ -85,8 +85,8 @@ export function pinnedBy(
   const keys = capacityKeys(options.classes);
   const found = constraints.find(({ selector, terms }) =>
     !terms.some((term) => {
-      const kept = selector ? term.filter(({ key }) => !keys.has(key)) : term;
-      return (selector && kept.length === 0) || mayHold(kept, options);
+      const remaining = selector ? term.filter(({ key }) => !keys.has(key)) : term;
+      return (selector && remaining.length === 0) || mayHold(remaining, options);
     })
   );
   return found && `${found.what} allows no ${options.to} node`;
@@ -113,7 +113,7 @@ export function namesClass(
 
 /** False if the term contradicts the class; terms without expressions match no node. */
 function mayHold(term: NodeTerm, { to, classes, nodes }: PinOptions): boolean {
-  const given = selectorOf(to, classes);
+  const classLabels = selectorOf(to, classes);
   const keys = capacityKeys(classes);
   return term.length > 0 && term.every((one) => {
     if (one.key === HOSTNAME && one.operator === "In") {
@@ -124,10 +124,13 @@ function mayHold(term: NodeTerm, { to, classes, nodes }: PinOptions): boolean {
       return one.values.some((pool) => (nodes.poolClass(one.key, pool) ?? to) === to);
     }
     if (!keys.has(one.key) || !isSelectable(one)) return true;
-    if (Object.hasOwn(given, one.key)) return holdsFor(given, one);
+    if (Object.hasOwn(classLabels, one.key)) return holdsFor(classLabels, one);
     // Nodes of the class may have the label or not, as long as they stay in the class.
     const values = one.operator === "In" ? one.values : knownValues(one.key, classes);
-    const possible = [given, ...values.map((value) => ({ ...given, [one.key]: value }))];
+    const possible = [
+      classLabels,
+      ...values.map((value) => ({ ...classLabels, [one.key]: value })),
+    ];
     return possible.some((labels) => nodeClassOf(labels, classes) === to && holdsFor(labels, one));
   });
 }
@@ -149,7 +152,7 @@ function knownValues(key: string, { spot, "on-demand": onDemand }: NodeClasses):
 }
 
 /**
- * The classes of these nodes, found lazily as few pods name a host or a pool. A node that does not match the
+ * The classes of these nodes, computed on demand as few pods name a host or a pool. A node that does not match the
  * selector of its class has none, as no pod can be sent there.
  */
 export function knownNodes(
@@ -179,7 +182,7 @@ export function knownNodes(
   };
 }
 
-/** The constraint of a node selector that names a host or a pool; none if it names neither. */
+/** The constraint of a node selector that names a host or a pool. */
 export function selectorConstraints(nodeSelector: Labels): readonly NodeConstraint[] {
   const named = [HOSTNAME, ...POOLS].flatMap((key): NodeTerm => {
     const value = nodeSelector[key];
@@ -189,7 +192,7 @@ export function selectorConstraints(nodeSelector: Labels): readonly NodeConstrai
 }
 
 /**
- * Constraints of the volumes of these claims. A claim without a volume constrains nothing; most get theirs
+ * Constraints of the volumes of these claims. A claim without a volume constrains nothing; most claims are bound
  * once their first pod has a node.
  */
 export function volumeConstraints(
@@ -226,13 +229,13 @@ export function budgetsFor(
  * refuses pods with several budgets, whatever these allow.
  */
 export function budgetRefusal(
-  own: readonly PodDisruptionBudget[],
+  budgets: readonly PodDisruptionBudget[],
   ready: boolean,
 ): string | undefined {
-  const [budget, second] = own;
+  const [budget, second] = budgets;
   if (budget === undefined) return undefined;
   if (second !== undefined) {
-    const names = own.map(({ metadata }) => metadata.name).join(", ");
+    const names = budgets.map(({ metadata }) => metadata.name).join(", ");
     return `budgets ${names} are for the same pod, which can't be evicted`;
   }
   const { metadata: { name }, current, disruptionsAllowed, freesUnready } = budget;

@@ -28,7 +28,7 @@ export interface DepartureSigns {
 
 /** The departure of a node. */
 export interface NodeDeparture {
-  /** For a message, for instance `taint karpenter.sh/disrupted`. */
+  /** In messages, for instance `taint karpenter.sh/disrupted`. */
   readonly sign: string;
   /** True: it will be drained; false: it is gone in a moment, whatever runs there. */
   readonly drained: boolean;

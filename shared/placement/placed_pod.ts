@@ -62,7 +62,7 @@ export function revisionOf(labels: Labels): string {
 }
 
 /**
- * True for a pod that still serves users: on a drained node it may run for hours. Placement counts it as
+ * True for a pod that still serves users. On a drained node it may run for hours, though placement counts it as
  * gone, as its replacement should be elsewhere.
  */
 export function isPresent({ gone, drained }: Pick<PlacedPod, "gone" | "drained">): boolean {
@@ -74,7 +74,7 @@ export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
   return countByClass(pods.filter((pod) => pod.scheduled && isPresent(pod)));
 }
 
-/** How many pods wait for a node, by the class that they were made for. */
+/** How many pods wait for a node, by the class that they were created for. */
 export function waitingByClass(pods: readonly PlacedPod[]): ClassCounts {
   return countByClass(pods.filter(({ scheduled, gone }) => !scheduled && !gone));
 }
@@ -98,7 +98,7 @@ export interface NodeRules {
 export interface PodInput extends NodeRules {
   /** Undefined if it has no node, or the node is not known. */
   readonly node: Node | undefined;
-  /** True if it was evicted, whatever a late cache shows. */
+  /** True if it was evicted, even if the cache still has it. */
   readonly evicted: boolean;
 }
 

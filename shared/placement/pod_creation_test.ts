@@ -222,14 +222,14 @@ pure(
       (all, pod) => observePods(all, [pod]),
       reservations(reservation(PREFIX)),
     );
-    assert.deepEqual([seen.open.length, seen.known.size], [0, 200]);
+    assert.deepEqual([seen.open.length, seen.observedUIDs.size], [0, 200]);
     const open = [reservation(PREFIX)];
     const { reservations: again } = admitPod({ ...seen, open }, {
       ...INPUT,
       pods: pods.slice(0, 3),
     });
     assert.equal(again.open.length, 2);
-    assert.deepEqual([...again.known], pods.slice(0, 3).map(({ uid }) => uid));
+    assert.deepEqual([...again.observedUIDs], pods.slice(0, 3).map(({ uid }) => uid));
   },
 );
 
@@ -242,8 +242,8 @@ pure("expire() and dropOldest() remove reservations in time, and by revision", (
     reservation({ name: "c" }, { sinceMs: 10 }),
     reservation({ name: "d" }, { sinceMs: 20 }),
   );
-  const left = (most: number, untilMs = 20) =>
-    dropOldest(some, { revision: "r1", most, untilMs }).open.map(({ pod }) => pod.name).join("");
+  const left = (limit: number, untilMs = 20) =>
+    dropOldest(some, { revision: "r1", limit, untilMs }).open.map(({ pod }) => pod.name).join("");
   assert.deepEqual([left(3), left(1), left(0), left(0, 19), left(0, 9)], [
     ...["abcd", "bd", "b", "bd", "bcd"],
   ]);

@@ -1,5 +1,5 @@
 /**
- * The settings of placement, and those that files of Spotalis have.
+ * The settings of placement, and settings that are accepted since files of Spotalis have them.
  *
  * @module
  */
@@ -202,7 +202,7 @@ export interface PlacementSettings extends PlacementValues {
   readonly dryRun: boolean;
 }
 
-/** The settings that decide about moves and their status. */
+/** The settings on which moves and the status depend. */
 export type MoveSettings =
   & ShortageSettings
   & Pick<

@@ -9,7 +9,7 @@ import { type PlacedPod, secondOf } from "./placed_pod.ts";
 /** `none`: the spec counts. `fallback`: new pods go on-demand. `returning`: one at a time goes to spot. */
 export type ShortagePhase = "none" | "fallback" | "returning";
 
-/** A shortage that a workload has met; absent if there is none. Times are ms since 1970. */
+/** A shortage of spot nodes for a workload. Times are ms since 1970. */
 export interface Shortage {
   /** The end of the fallback; the workload returns afterwards. */
   readonly untilMs: number;
@@ -17,7 +17,7 @@ export interface Shortage {
   readonly sinceMs?: number;
   /** Fallbacks in a row, at least 1: each lasts twice as long as the one before. */
   readonly rounds: number;
-  /** When and how often pods that were made for spot in the fallback were recreated; absent: never. */
+  /** When and how often pods that were created for spot in the fallback were recreated; absent: never. */
   readonly remade?: { readonly atMs: number; readonly count: number };
 }
 
@@ -27,7 +27,7 @@ export interface ShortageSettings {
   readonly scheduleTimeout: number;
   /** How long the first fallback lasts. */
   readonly fallbackDuration: number;
-  /** The longest that doubling leads to. */
+  /** The longest doubled fallback. */
   readonly maxFallbackDuration: number;
 }
 
@@ -69,18 +69,18 @@ export function unplacedInFallback(
   { pods, shortage, nowMs }: ShortageInput,
 ): readonly PlacedPod[] {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
-  // A pod that is pinned to spot nodes comes back there in any case.
-  return freeStranded(pods).filter((pod) =>
+  // A pod that is pinned to spot nodes is created for spot in any case.
+  return unpinnedStranded(pods).filter((pod) =>
     pod.unschedulableSinceMs !== undefined && !isLeftBehind(pod, { shortage, nowMs })
   );
 }
 
 /**
- * When a fallback recreates pods that were made for spot in it, ms since 1970; Infinity if there are none.
- * The webhook may have been without a leader in that moment, so that they go on-demand now. While the
- * webhook is down they come back as they are, so the time doubles, up to 3 min.
+ * When a fallback recreates pods that were created for spot in it, ms since 1970; Infinity if there are none. If the
+ * webhook had no leader for a moment, they go on-demand now. While the webhook is down they are created for spot
+ * again, so the time doubles, up to 3 min.
  */
-export function remakeDueMs(
+export function recreationDueMs(
   input: ShortageInput,
   { scheduleTimeout }: Pick<ShortageSettings, "scheduleTimeout">,
 ): number {
@@ -104,7 +104,7 @@ export function fallbackDueMs(
   { scheduleTimeout }: Pick<ShortageSettings, "scheduleTimeout">,
 ): number {
   const untilMs = shortage?.untilMs ?? -Infinity;
-  return Math.max(untilMs, firstWaitMs(freeStranded(pods))) + scheduleTimeout;
+  return Math.max(untilMs, firstWaitMs(unpinnedStranded(pods))) + scheduleTimeout;
 }
 
 /**
@@ -123,13 +123,13 @@ export function shortageDueMs(
   );
   return Math.min(
     ...[untilMs, ...timeoutsMs].filter((atMs) => atMs > nowMs),
-    remakeDueMs(input, settings),
+    recreationDueMs(input, settings),
   );
 }
 
 /**
  * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeout`. It
- * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode remakeDueMs}. The
+ * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode recreationDueMs}. The
  * shortage ends once each replica is Ready and on the class it should be on (`asSpecified`), or spot nodes
  * seem to be back, see {@linkcode isOver}: a workload that may not move would never be as specified.
  */
@@ -139,12 +139,12 @@ export function nextShortage(
 ): Shortage | undefined {
   const { pods, shortage, asSpecified, nowMs } = input;
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
-    if (nowMs < remakeDueMs(input, settings)) return shortage;
+    if (nowMs < recreationDueMs(input, settings)) return shortage;
     return { ...shortage, remade: { atMs: nowMs, count: lastRemade(shortage).count + 1 } };
   }
   if (nowMs >= fallbackDueMs(input, settings)) {
     const rounds = (shortage?.rounds ?? 0) + 1;
-    return { sinceMs: nowMs, untilMs: nowMs + lengthMs(rounds, settings), rounds };
+    return { sinceMs: nowMs, untilMs: nowMs + fallbackLengthMs(rounds, settings), rounds };
   }
   return asSpecified || shortage === undefined || isOver(shortage, { pods, nowMs }, settings)
     ? undefined
@@ -163,12 +163,12 @@ function isOver(
   const isFound = pods.some(({ class: one, gone, scheduled, createdAtMs }) =>
     one === "spot" && !gone && scheduled && createdAtMs >= untilMs
   );
-  const isQuiet = nowMs >= untilMs + lengthMs(rounds, settings);
-  return isFound || (isQuiet && freeStranded(pods).length === 0);
+  const isQuiet = nowMs >= untilMs + fallbackLengthMs(rounds, settings);
+  return isFound || (isQuiet && unpinnedStranded(pods).length === 0);
 }
 
 /** How long the fallback of this round lasts, ms. */
-function lengthMs(
+function fallbackLengthMs(
   round: number,
   { fallbackDuration, maxFallbackDuration }: ShortageSettings,
 ): number {
@@ -186,8 +186,8 @@ function isStranded(pod: PlacedPod): boolean {
   return pod.class === "spot" && !pod.gone && !pod.scheduled;
 }
 
-/** Stranded pods that could run elsewhere. */
-function freeStranded(pods: readonly PlacedPod[]): readonly PlacedPod[] {
+/** Stranded pods that could run on on-demand nodes. */
+function unpinnedStranded(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return strandedPods(pods).filter(({ pinned }) => pinned === undefined);
 }
 

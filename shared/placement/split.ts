@@ -18,7 +18,7 @@ export interface PlacedWorkload extends Pick<ReplicaCounts, "replicas" | "firstO
 }
 
 /**
- * Divides replicas: spot = min(⌊replicas × percentage⌋, what the floor leaves), on-demand the rest. The
+ * Divides replicas: spot = min(⌊replicas × percentage⌋, replicas − floor), on-demand = replicas − spot. So the
  * floor takes precedence over the percentage. 10 replicas, 60 %, floor 2: 6 and 4; 3 replicas: 1 and 2.
  * One replica more adds one to one of the two counts, so replicas can be placed and removed one by one.
  */
@@ -37,8 +37,8 @@ export function floorOf(replicas: number, { minOnDemand }: SplitSpec): number {
 }
 
 /**
- * The class of the next pod beside those counted: the one class that lacks a pod. Thus the floor is filled
- * first, and pods of the wrong class are compensated first.
+ * The class of the next pod beside the counted ones: the class that lacks a pod. Thus the floor is filled first,
+ * and pods of the wrong class are compensated first.
  */
 export function nextClass(counts: ClassCounts, spec: SplitSpec): NodeClass {
   const { spot } = splitReplicas(counts.spot + counts["on-demand"] + 1, spec);
@@ -63,7 +63,7 @@ export function ordinalOf(podName: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** A move: the pod is evicted, and its replacement goes to the class, its own if its node is about to go. */
+/** A move: the pod is evicted, and its replacement goes to the class; the same one if its node is about to go. */
 export interface Move {
   readonly pod: PlacedPod;
   readonly to: NodeClass;
@@ -75,7 +75,7 @@ export interface Move {
  * pods helps, by revision. A StatefulSet's pod keeps its ordinal, which determines its class: only pods of
  * the wrong class help, the highest ordinal first.
  */
-export function misplaced(
+export function rankedMoves(
   pods: readonly PlacedPod[],
   workload: PlacedWorkload & { readonly spec: SplitSpec },
 ): readonly Move[] {
@@ -127,7 +127,7 @@ function compareMoves(a: Move, b: Move): number {
     Number(b.pod.cordoned) - Number(a.pod.cordoned);
 }
 
-/** The pods' annotation; those with the lowest cost go first, among those that are equally ready. */
+/** The pods' annotation: of equally ready pods, a scale-down deletes the one with the lowest cost first. */
 export const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 
 /** The annotation holds 32 bits. */
@@ -140,18 +140,18 @@ export interface CostChange {
 }
 
 /**
- * The cost of the `nth` pod of a class, from 1: minus the number of replicas from which on the split has as
- * many pods of the class. As the split is right at each number of replicas, the pod with the highest number
- * goes first. A cost depends on nothing else, so pods keep it while others come and go.
+ * The cost of the `nth` pod of a class, from 1: minus the least number of replicas at which the split has as many
+ * pods of the class. So a scale-down deletes the pod that the split of fewer replicas does not need. A cost
+ * depends on nothing else, so pods keep it while others come and go.
  *
  * 70 %, no floor: on-demand 1, 4, 7, … replicas → −1, −4, −7; spot 2, 3, 5, … → −2, −3, −5.
  */
 export function costOf(
   nth: number,
-  { class: of, spec }: { readonly class: NodeClass; readonly spec: SplitSpec },
+  { class: nodeClass, spec }: { readonly class: NodeClass; readonly spec: SplitSpec },
 ): number {
   const { spotPercentage, minOnDemand } = spec;
-  const replicas = of === "spot"
+  const replicas = nodeClass === "spot"
     ? Math.max(Math.ceil(100 * nth / spotPercentage), nth + minOnDemand)
     : nth <= minOnDemand
     ? nth
@@ -161,17 +161,17 @@ export function costOf(
 }
 
 /**
- * Changes that give each pod of one revision one of the first costs of its class. A pod that has one of them
- * keeps it; the oldest of the others get the highest of those left.
+ * Changes that give the pods of one revision the costs of the first pods of their class. A pod with one of these
+ * costs keeps it; of the other pods, the oldest gets the highest cost that is left.
  */
 export function costChanges(pods: readonly PlacedPod[], spec: SplitSpec): readonly CostChange[] {
   return NODE_CLASSES.flatMap((one) => {
     const members = pods.filter((pod) => pod.class === one && !pod.gone);
     const free = new Set(members.map((_, index) => costOf(index + 1, { class: one, spec })));
-    const without = members.filter(({ deletionCost }) =>
+    const unpriced = members.filter(({ deletionCost }) =>
       deletionCost === undefined || !free.delete(deletionCost)
     ).toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.uid < b.uid ? -1 : 1));
     const costs = [...free].sort((a, b) => b - a);
-    return without.map((pod, index) => ({ pod, cost: costs[index]! }));
+    return unpriced.map((pod, index) => ({ pod, cost: costs[index]! }));
   });
 }

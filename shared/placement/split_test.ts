@@ -7,12 +7,12 @@ import {
   costChanges,
   costOf,
   floorOf,
-  misplaced,
   misplacedCount,
   nextClass,
   ordinalClass,
   ordinalOf,
   type PlacedWorkload,
+  rankedMoves,
   splitReplicas,
 } from "./split.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
@@ -91,11 +91,11 @@ function movesOf(
   kind: "Deployment" | "StatefulSet" = "Deployment",
 ): readonly string[] {
   const replicas = pods.filter(({ gone }) => !gone).length;
-  return misplaced(pods, { kind, replicas, spec: HALF })
+  return rankedMoves(pods, { kind, replicas, spec: HALF })
     .map(({ pod, to }) => `${pod.name} to ${to}`);
 }
 
-pure("misplaced() has the pods of the class with too many, the youngest first", () => {
+pure("rankedMoves() has the pods of the class with too many, the youngest first", () => {
   assert.deepEqual(movesOf(placedPods({ spot: 2, "on-demand": 2 })), []);
   assert.deepEqual(movesOf(placedPods({ spot: 3, "on-demand": 1 })), [
     "web-spot-x3 to on-demand",
@@ -105,7 +105,7 @@ pure("misplaced() has the pods of the class with too many, the youngest first", 
   assert.deepEqual(movesOf(placedPods({ "on-demand": 1 })), []);
   assert.deepEqual(movesOf(placedPods({ "on-demand": 2 })).at(0), "web-on-demand-x2 to spot");
 });
-pure("misplaced() has a StatefulSet's pods that are not where their ordinals are to be", () => {
+pure("rankedMoves() has a StatefulSet's pods that are not where their ordinals are to be", () => {
   const pods = ["spot", "spot", "spot", "on-demand", "spot", "on-demand"].map((one, ordinal) =>
     placedPod(`db-${ordinal}`, { class: one as PlacedPod["class"] })
   );

@@ -51,11 +51,11 @@ export interface RevisionStatus {
   readonly desired?: ClassCounts;
   /** Pods by the class of their nodes. */
   readonly actual: ClassCounts;
-  /** Pods without a node, by the class that they were made for. */
+  /** Pods without a node, by the class that they were created for. */
   readonly pending: ClassCounts;
 }
 
-/** A pod; its class is that of its node, or the one that it was made for. */
+/** A pod; its class is that of its node, or the one that it was created for. */
 export interface PodStatus
   extends Pick<PlacedPod, "name" | "revision" | "node" | "class" | "ready"> {
   /** Short remarks. */
@@ -71,15 +71,15 @@ export interface PlacementStatus extends PhaseStatus {
   readonly readOnly?: true;
   /** `spec.replicas`. */
   readonly replicas?: number;
-  /** The split of that. */
+  /** The split of these replicas. */
   readonly desired?: ClassCounts;
-  /** Sum of the revisions'. */
+  /** Sum over the revisions. */
   readonly actual?: ClassCounts;
-  /** Sum of the revisions'. */
+  /** Sum over the revisions. */
   readonly pending?: ClassCounts;
   /** The newest first. */
   readonly revisions: readonly RevisionStatus[];
-  /** Without those that are gone, unless their node is about to go. */
+  /** Pods that are not gone, or whose node is about to go. */
   readonly pods: readonly PodStatus[];
 }
 
@@ -115,7 +115,7 @@ export function refusedStatus(
 /** Waits that belong to the return from a fallback, and do not delay it. */
 const RETURNING: readonly PlacementReason[] = ["NotWhole", "MoveCooldown", "EvictionRate"];
 
-/** The phase. A shortage takes precedence over what else keeps replicas from moving. */
+/** The phase. A fallback takes precedence over other reasons why replicas do not move. */
 export function phaseOf(
   { decision, shortage, nowMs }: {
     readonly decision: MoveDecision;
@@ -239,7 +239,7 @@ export const STATUS_LABEL = "spotalis.io/placement-status";
 /** The prefix of the ConfigMap with the statuses of a namespace's workloads. */
 export const STATUS_CONFIG_MAP_PREFIX = "mbcas-placement-";
 
-/** The texts of each namespace, among ConfigMaps by their names. */
+/** The statuses of each namespace as texts, from ConfigMaps that are selected by their names. */
 export function publishedTexts<D>(
   configMaps: Iterable<{ readonly name: string; readonly data: D }>,
 ): Map<string, D> {
@@ -249,7 +249,7 @@ export function publishedTexts<D>(
   );
 }
 
-/** The key of a workload in it: at most 253 characters, as a Deployment's name leaves room for a hash. */
+/** The key of a workload in the ConfigMap: at most 253 characters, as a Deployment's name leaves room for a hash. */
 export function statusKey(
   { kind, name }: { readonly kind: string; readonly name: string },
 ): string {

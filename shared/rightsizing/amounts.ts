@@ -17,7 +17,7 @@ export function amountText(resource: ResourceName, amount: number): string {
   return Number.isInteger(rounded) ? formatCPU(rounded) : `${rounded}m`;
 }
 
-/** Parts of a unit that a value is taken in; what binary fractions leave behind is far smaller. */
+/** Values are rounded to millionths; errors of binary fractions are far smaller. */
 const PARTS = 1_000_000;
 
 /**
@@ -25,8 +25,7 @@ const PARTS = 1_000_000;
  * 100 × 1.15 is 115, where binary fractions make 114.99999999999999. The value counts in millionths, so
  * that 1000.9999999999999, as 1.001 CPUs become when multiplied by 1000, is 1001.
  *
- * The largest whole number that can be counted stands for all that is beyond. Factors are of a millionth
- * at least.
+ * At most `Number.MAX_SAFE_INTEGER`. Factors are at least a millionth.
  */
 export function truncatedProduct(value: number, factor: number): number {
   const [whole = "", decimals = ""] = String(factor).split(".");

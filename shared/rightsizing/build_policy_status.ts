@@ -24,9 +24,8 @@ import {
 const MOST_NAMED = 5;
 
 /**
- * A sentence where the selector asks for other namespaces than the policy acts on, or where it matches
- * nothing; undefined where there is nothing to say. It names only what the policy names: a user with
- * policies in one namespace may not know the others.
+ * A sentence where the selector asks for namespaces that the policy may not act on, or where it matches no
+ * workload; otherwise undefined. Names only namespaces that the policy names: its user may not know of others.
  */
 export function scopeNote(
   { namespaces, namespaceSelector }: PolicySelector,
@@ -39,7 +38,7 @@ export function scopeNote(
   const beyond = namespaces?.allow.filter((name) => !reachesNamespace(name, reach)) ?? [];
   const isBound = !reach.policyNamespaces.includes(own);
   const phrases = [
-    ...(beyond.length === 0 ? [] : [`its selector asks for ${firstOf([...new Set(beyond)])}`]),
+    ...(beyond.length === 0 ? [] : [`its selector asks for ${listNames([...new Set(beyond)])}`]),
     ...(isBound && namespaceSelector !== undefined ? ["it has a namespaceSelector"] : []),
     ...(matched === 0 ? ["it matches no workload"] : []),
   ];
@@ -49,27 +48,26 @@ export function scopeNote(
   return `${phrases.join(", ")}${isBound ? only : ""}`;
 }
 
-/** How metrics-server is sampled. */
-export interface SamplerShape {
-  /** Between two readings, ms. */
-  readonly intervalMs: number;
-  /** Parts of a window that the history has; the oldest of them may be left out. */
-  readonly size: number;
-}
-
 /**
  * A sentence where metrics-server is sampled so seldom that one pod may have fewer samples in the window
- * than `minSamples`: then there is a recommendation in one cycle and none in the next. Undefined where there
- * is nothing to say. One reading may be late. 5 min, read every 30 s and kept in 16 parts, hold 8 for sure.
+ * than `minSamples`: then one cycle has a recommendation and the next has none. Otherwise undefined. One reading
+ * may be late, so 5 min, read every 30 s and kept in 16 parts, have 8 samples for sure.
  */
 export function samplesNote(
   { provider, windowMs, minSamples }: Pick<PolicySpec, "provider" | "windowMs" | "minSamples">,
-  { intervalMs, size }: SamplerShape,
+  { intervalMs, size }: {
+    /** Between two readings, ms. */
+    readonly intervalMs: number;
+    /** Parts of a window that the history has; the oldest of them may be left out. */
+    readonly size: number;
+  },
 ): string | undefined {
   if (provider !== "metrics-server") return undefined;
-  const sure = Math.max(0, Math.floor(windowMs * (size - 1) / size / intervalMs) - 1);
-  if (sure >= minSamples) return undefined;
-  return `its rollingWindow of ${formatDuration(windowMs)} holds ${sure} samples of one pod for ` +
+  const certain = Math.max(0, Math.floor(windowMs * (size - 1) / size / intervalMs) - 1);
+  if (certain >= minSamples) return undefined;
+  return `its rollingWindow of ${
+    formatDuration(windowMs)
+  } holds ${certain} samples of one pod for ` +
     `sure, read every ${formatDuration(intervalMs)}, and minSamples is ${minSamples}: a longer ` +
     "window, a smaller minSamples or the controller's setting rightsizing.samplerInterval helps";
 }
@@ -84,7 +82,7 @@ export interface PolicyCycle {
   readonly nowMs: number;
   /** `metadata.generation` of the policy in the cycle. */
   readonly generation: number;
-  /** The status before: what is not known anew stays. */
+  /** The status before the cycle, of which the cycle replaces a part. */
   readonly before: PolicyStatus;
   readonly dryRun: boolean;
   /** Absent: it can be followed. */
@@ -99,8 +97,8 @@ export interface PolicyCycle {
 }
 
 /**
- * Bytes of recommendations in a status, of 1.5 MB that a server stores; a hundred workloads without
- * them have another half at most.
+ * Most bytes of recommendations in a status. A server stores 1.5 MB; a hundred workloads without recommendations
+ * take half a MB at most.
  */
 const MOST_BYTES = 512 * 1024;
 /** Bytes of a condition's message: characters are not more. */
@@ -108,7 +106,7 @@ const LONGEST_MESSAGE = 32_768;
 
 const encoder = new TextEncoder();
 
-/** The status after the cycle. Workloads and counts of a cycle that reconciled none are those before. */
+/** The status after the cycle. A cycle that reconciled no workloads keeps the workloads and counts before it. */
 export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
   const { before, workloads, generation, nowMs } = cycle;
   return {
@@ -124,7 +122,7 @@ export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
         daemonSets: countOf(workloads, "DaemonSet"),
       },
       lastReconciliation: timeText(nowMs),
-      workloads: worst(workloads),
+      workloads: worstWorkloads(workloads),
     }),
   };
 }
@@ -142,16 +140,16 @@ export function validationProblem(faults: readonly FieldFault[]): PolicyProblem 
 interface Finding {
   readonly type: "Ready" | "MetricsMissing" | "DryRun";
   readonly message: string;
-  readonly is: boolean;
+  readonly isTrue: boolean;
   readonly reason: PolicyReason;
 }
 
-/** Each dates from the last change of its status. Without workloads MetricsMissing stays the last. */
+/** All conditions. A cycle that reconciled no workloads keeps MetricsMissing as it was. */
 function conditionsOf(cycle: PolicyCycle): Condition[] {
   const { nowMs, generation, before: { conditions = [] }, workloads, problem, notes = [] } = cycle;
   const known = (type: Finding["type"]) => conditions.find((one) => one.type === type);
-  const condition = ({ type, is, reason, message }: Finding): Condition => {
-    const status = is ? "True" : "False";
+  const condition = ({ type, isTrue, reason, message }: Finding): Condition => {
+    const status = isTrue ? "True" : "False";
     const old = known(type);
     return {
       type,
@@ -165,14 +163,14 @@ function conditionsOf(cycle: PolicyCycle): Condition[] {
   return [
     condition({
       type: "Ready",
-      is: problem === undefined,
+      isTrue: problem === undefined,
       reason: problem?.reason ?? "PolicyValid",
       message: problem?.message ?? ["each field of the policy is valid", ...notes].join("; "),
     }),
     workloads === undefined ? known("MetricsMissing") : condition(metricsFinding(workloads)),
     condition({
       type: "DryRun",
-      is: cycle.dryRun,
+      isTrue: cycle.dryRun,
       reason: cycle.dryRun ? "DryRun" : "Live",
       message: cycle.dryRun
         ? "the controller's setting dryRun is on: nothing is applied"
@@ -183,19 +181,21 @@ function conditionsOf(cycle: PolicyCycle): Condition[] {
 
 function metricsFinding(workloads: readonly WorkloadRecord[]): Finding {
   const missing = workloads.filter(lacksMetrics).map(nameOf).toSorted();
-  const is = missing.length > 0;
+  const isTrue = missing.length > 0;
   return {
     type: "MetricsMissing",
-    is,
-    reason: is ? "MetricsMissing" : "MetricsPresent",
-    message: is
-      ? `${missing.length} of ${workloads.length} workloads: ${firstOf(missing)}`
+    isTrue,
+    reason: isTrue ? "MetricsMissing" : "MetricsPresent",
+    message: isTrue
+      ? `${missing.length} of ${workloads.length} workloads: ${listNames(missing)}`
       : "no workload lacks metrics",
   };
 }
 
-/** At most a hundred. They have the containers' recommendations as far as these fit. */
-function worst(workloads: readonly WorkloadRecord[]): NonNullable<PolicyStatus["workloads"]> {
+/** Statuses of the worst workloads, at most a hundred, with recommendations as far as these fit. */
+function worstWorkloads(
+  workloads: readonly WorkloadRecord[],
+): NonNullable<PolicyStatus["workloads"]> {
   let room = MOST_BYTES;
   const sorted = workloads.map((record) => ({ record, difference: largestDifference(record) }))
     .toSorted(worstFirst);
@@ -213,7 +213,7 @@ interface ComparedRecord {
   readonly difference: number;
 }
 
-/** Errors, then what was skipped, then the rest; among equals the largest difference, then by name. */
+/** Errors first, then skipped workloads; then by the largest difference, then by name. */
 function worstFirst(a: ComparedRecord, b: ComparedRecord): number {
   const rank = ({ record: { status } }: ComparedRecord): number =>
     status === "Error" ? 0 : status === "Skipped" ? 1 : 2;
@@ -222,9 +222,9 @@ function worstFirst(a: ComparedRecord, b: ComparedRecord): number {
 }
 
 /**
- * The largest difference between a request and what is recommended, as a part of the request: 0.5 for
- * 100m where 150m is recommended. Requests are those in force, or of the template where none are. Infinity
- * where there is no request, 0 where nothing is recommended.
+ * The largest difference between a request and its recommendation, as a part of the request: 0.5 for 100m and a
+ * recommendation of 150m. Requests are the values in force, or the template's where none are. Infinity without a
+ * request, 0 without a recommendation.
  */
 function largestDifference(
   { recommendations, inForce, template = [] }: WorkloadRecord,
@@ -250,7 +250,7 @@ function nameOf({ workload }: WorkloadRecord): string {
   return `${workload.namespace}/${workload.kind}/${workload.name}`;
 }
 
-function firstOf(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

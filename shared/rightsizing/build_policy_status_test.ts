@@ -339,8 +339,8 @@ function record(text: string): WorkloadRecord {
 type Versions = Partial<Record<keyof RecordVersions, readonly string[]>>;
 
 /** The records, `*` after those of the other controller; `ahead` at the end. */
-function merged({ own = [], found = [], known = [] }: Versions, leads: boolean): string {
-  const versions = { own: own.map(record), found: found.map(record), known: known.map(record) };
+function merged({ ours = [], theirs = [], base = [] }: Versions, leads: boolean): string {
+  const versions = { ours: ours.map(record), theirs: theirs.map(record), base: base.map(record) };
   const { records, taken, isAhead } = mergeRecords(versions, { leads });
   const names = records.map((one) => `${one.message}${taken.includes(one) ? "*" : ""}`).sort();
   return [...names, ...isAhead ? ["ahead"] : []].join(", ");
@@ -349,26 +349,30 @@ function merged({ own = [], found = [], known = [] }: Versions, leads: boolean):
 pure("mergeRecords() keeps what was applied later, else the leader's", () => {
   const before = ["web 3 before"];
   const tie: Versions = {
-    own: ["web 3 own", "db own"],
-    found: ["web 3 other", "db other"],
-    known: before,
+    ours: ["web 3 own", "db own"],
+    theirs: ["web 3 other", "db other"],
+    base: before,
   };
   const rows: readonly (readonly [Versions, leads: string, otherwise: string])[] = [
     [
-      { own: ["web 5 own"], found: ["web 4 other"], known: before },
+      { ours: ["web 5 own"], theirs: ["web 4 other"], base: before },
       "web 5 own, ahead",
       "web 5 own, ahead",
     ],
-    [{ own: ["web 4 own"], found: ["web 5 other"], known: before }, "web 5 other*", "web 5 other*"],
-    [{ own: ["web 5 own"], found: ["web other"] }, "web 5 own, ahead", "web 5 own, ahead"],
-    [{ found: ["web 5 other"], known: before }, "web 5 other*", "web 5 other*"],
+    [
+      { ours: ["web 4 own"], theirs: ["web 5 other"], base: before },
+      "web 5 other*",
+      "web 5 other*",
+    ],
+    [{ ours: ["web 5 own"], theirs: ["web other"] }, "web 5 own, ahead", "web 5 own, ahead"],
+    [{ theirs: ["web 5 other"], base: before }, "web 5 other*", "web 5 other*"],
     [tie, "db own, web 3 own", "db other*, web 3 other*"],
     // A record that the leader has dropped is gone; one that it can't know stays.
-    [{ found: before, known: before }, "", "web 3 before*"],
-    [{ own: before, known: before }, "web 3 before", ""],
-    [{ own: ["web own"] }, "web own", ""],
-    [{ found: ["web other"] }, "web other*", "web other*"],
-    [{ own: ["web 5 own"], known: before }, "web 5 own, ahead", "web 5 own, ahead"],
+    [{ theirs: before, base: before }, "", "web 3 before*"],
+    [{ ours: before, base: before }, "web 3 before", ""],
+    [{ ours: ["web own"] }, "web own", ""],
+    [{ theirs: ["web other"] }, "web other*", "web other*"],
+    [{ ours: ["web 5 own"], base: before }, "web 5 own, ahead", "web 5 own, ahead"],
   ];
   for (const [versions, leads, otherwise] of rows) {
     assert.deepEqual([merged(versions, true), merged(versions, false)], [leads, otherwise]);

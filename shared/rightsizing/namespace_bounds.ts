@@ -13,7 +13,7 @@ import { defined } from "../defined.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import type { LargestNode, RightsizingSnapshot } from "./guards/rightsizing_snapshot.ts";
 
-/** The room in a quota for CPU and memory, each bound apart. */
+/** The room that a quota leaves below each of its bounds of CPU and memory. */
 function roomsOf(
   { metadata: { name }, bounds }: ResourceQuota,
 ): readonly QuotaRoom[] {
@@ -26,9 +26,9 @@ function roomsOf(
 }
 
 /**
- * The guards' input from the namespace's LimitRanges and quotas. A change must fit all quotas that
- * count any of the pods, or such as the template makes; those that can't be read bound nothing here. A
- * LimitRange that can't be read is named: it must not pass for one that bounds nothing.
+ * The guards' input from the namespace's LimitRanges and quotas. A change must fit all quotas that count one
+ * of the pods, or a pod of the template. Quotas that can't be read bound nothing; LimitRanges that can't be
+ * read are in `unreadable`, by which a guard holds.
  */
 export function namespaceRules(
   { limitRanges, quotas }: {
@@ -47,9 +47,9 @@ export function namespaceRules(
 }
 
 /**
- * The most of each resource that any of the nodes has: a pod that requests more waits for a node that
- * there is not. A node without a figure may have any amount; undefined without nodes. Which of them
- * the pod could go to is not asked.
+ * The largest allocatable CPU and memory of any node: a pod that requests more stays Pending. A node that does
+ * not report one may have any amount; undefined without nodes. Nodes count even if the pod's selectors or
+ * taints exclude them.
  */
 export function largestNode(
   nodes: Iterable<Pick<Node, "allocatableCPU" | "allocatableMemory">>,

@@ -1,5 +1,5 @@
 /**
- * Which policies match which workloads, and which of them counts.
+ * Which policies match a workload, and which one of them wins it.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface WorkloadView {
   };
 }
 
-/** A policy; without a spec one that can't be read. */
+/** A policy; the spec is absent if it can't be read. */
 export interface MatchedPolicy {
   readonly metadata: { readonly namespace: string; readonly name: string };
   readonly spec?: PolicySpec;
@@ -40,9 +40,8 @@ export interface PolicyInput {
 }
 
 /**
- * True when the selector matches: the kind is one of its own, and namespaceSelector, workloadSelector,
- * `allow` and not `deny` all hold, as far as they are there. `namespaceLabels` undefined: the namespace
- * is not known (yet), and no namespaceSelector holds, not even one that asks for the absence of a label.
+ * True when each part of the selector that is set matches the workload. `namespaceLabels` undefined: the
+ * namespace is not known (yet), and no namespaceSelector matches, not even one for the absence of a label.
  */
 export function isInScope(
   { kind, metadata: { namespace, labels = {} } }: WorkloadView,
@@ -60,7 +59,7 @@ export function isInScope(
       namespaceLabels !== undefined && labelsMatch(namespaceLabels, namespaceSelector));
 }
 
-/** Namespaces by name, where the policy's own one stands, and which may speak for others. */
+/** The namespaces that a policy may act on. */
 export interface PolicyReach {
   readonly policyNamespace: string;
   /** Namespaces with policies that act on all others, from the controller's configuration. */
@@ -68,9 +67,9 @@ export interface PolicyReach {
 }
 
 /**
- * True when a policy may act on workloads of the namespace, whatever its selector says: on its own
- * always, on others only where an administrator has given its namespace that right. Otherwise a user that
- * may write a policy in a namespace could resize the pods of another.
+ * True when a policy may act on workloads of the namespace, whatever its selector says: always in the
+ * policy's namespace, in others only if the controller's configuration allows it. Otherwise a user that may
+ * write a policy in one namespace could resize the pods of another.
  */
 export function reachesNamespace(
   namespace: string,
@@ -79,7 +78,7 @@ export function reachesNamespace(
   return namespace === policyNamespace || policyNamespaces.includes(policyNamespace);
 }
 
-/** Whether the policy is for the workload. One that is disabled, or can't be read, is for none. */
+/** True if the policy matches the workload. A policy that is disabled or can't be read matches none. */
 export function matchesWorkload(
   { metadata, spec }: MatchedPolicy,
   workload: WorkloadView,
@@ -92,8 +91,8 @@ export function matchesWorkload(
 }
 
 /**
- * The policy that counts for the workload: of those that match it the one with the highest weight, then by
- * namespace and name. Undefined where none matches.
+ * The policy that wins the workload: of those that match it the one with the highest weight, then the first
+ * by namespace and name. Undefined where none matches.
  */
 export function policyFor<P extends MatchedPolicy>(
   workload: WorkloadView,
@@ -113,7 +112,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The record in a policy's status for a workload that another one has won. */
+/** The record in a policy's status for a workload that another policy wins. */
 export function outweighedRecord(
   { kind, metadata: { namespace, name } }: WorkloadView,
   winner: ReadablePolicy,
@@ -138,15 +137,15 @@ export function workloadKey({ kind, metadata }: WorkloadView): string {
 }
 
 /**
- * Those of the other policies that match a workload which the policy matched before, or does now: they
- * may win it by the change, or lose it. `versions`: the policy as it was and as it is, as far as it was
- * there.
+ * The other policies that may win or lose a workload by the change of one policy: they match a workload that
+ * the changed policy matched before, or matches now. `versions`: the changed policy before and after, as far
+ * as it existed.
  */
 export function affectedPolicies<P extends MatchedPolicy>(
   versions: readonly MatchedPolicy[],
   { workloads, policies, ...input }: PolicyInput & {
     readonly workloads: Iterable<WorkloadView>;
-    /** The other ones. */
+    /** Without the changed one. */
     readonly policies: readonly P[];
   },
 ): readonly P[] {

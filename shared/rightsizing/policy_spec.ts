@@ -24,17 +24,17 @@ export type WrittenSpec = z.output<typeof policySpecSchema>;
 /** The percentile of the samples that counts. */
 export type Percentile = WrittenSpec["metricsConfig"]["percentile"];
 
-/** Which workloads a policy is for; all that is there is ANDed. */
+/** Selects workloads: a workload must match each part that is set. */
 export interface PolicySelector {
   readonly namespaceSelector?: LabelSelector;
   readonly workloadSelector?: LabelSelector;
-  /** Deny wins; an empty `allow` is all. */
+  /** `deny` takes precedence; an empty `allow` allows all. */
   readonly namespaces?: { readonly allow: readonly string[]; readonly deny: readonly string[] };
-  /** The kinds in include (all when empty) and not in exclude; may be none. */
+  /** The included kinds (all if none is) without the excluded ones; may be empty. */
   readonly workloadKinds: readonly WorkloadKind[];
 }
 
-/** The least and the most that a request may be: millicores or bytes. */
+/** The smallest and the largest request: millicores or bytes. */
 export interface ResourceBounds {
   readonly min: number;
   readonly max: number;
@@ -45,7 +45,7 @@ export interface UpdateStrategy
   extends Omit<WrittenSpec["updateStrategy"], "limitConfig" | "cooldown"> {
   /** Limit = request × this; where limits are updated. */
   readonly limitMultipliers: Readonly<Record<ResourceName, number>>;
-  /** Between two applications to one workload, ms. */
+  /** Least time between two applications to one workload, ms. */
   readonly cooldownMs: number;
 }
 
@@ -64,7 +64,7 @@ export interface PolicySpec
   readonly intervalMs: number;
 }
 
-/** A spec, or what is wrong with it. */
+/** A spec, or its faults. */
 export interface PolicyReading {
   /** Absent exactly where there are faults. */
   readonly spec?: PolicySpec;
@@ -73,7 +73,7 @@ export interface PolicyReading {
 
 /** The controller's settings that apply where a policy has no value. */
 export interface PolicyDefaults {
-  /** Absent: each policy has to name its own. */
+  /** Absent: each policy must name one. */
   readonly provider?: UsageProvider;
 }
 
@@ -81,8 +81,8 @@ export interface PolicyDefaults {
 export const WORKLOAD_KINDS: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
 /**
- * The spec in numbers, with the defaults of all fields that are not there: the object may have been
- * stored before they were. Fields that the schema does not know are of no matter.
+ * Reads a spec, with defaults for missing fields: the server may have stored the object before the schema
+ * had them. Ignores unknown fields.
  */
 export function readPolicySpec(raw: unknown, defaults: PolicyDefaults = {}): PolicyReading {
   const { data, error } = policySpecSchema.safeParse(raw);
@@ -116,7 +116,7 @@ function specOf(
   const { include = [], exclude = [] } = workloadTypes ?? {};
   const boundsOf = (resource: ResourceName): ResourceBounds => {
     const { min, max } = resourceBounds[resource];
-    // The schema has seen that both can be counted.
+    // The schema has checked that both quantities can be counted.
     return { min: countedQuantity(resource, min) ?? 0, max: countedQuantity(resource, max) ?? 0 };
   };
   return defined({
@@ -147,7 +147,7 @@ function specOf(
   });
 }
 
-/** The object, with its spec in numbers, or with what is wrong with that. */
+/** An OptimizationPolicy with its spec in numbers, or the faults of the spec. */
 export interface StoredPolicy extends ApiObject, PolicyReading {
   readonly metadata: {
     readonly name: string;
@@ -157,7 +157,7 @@ export interface StoredPolicy extends ApiObject, PolicyReading {
     /** Grows with each change of the spec. */
     readonly generation: number;
   };
-  /** As far as it can be read. */
+  /** The part of it that can be read. */
   readonly status: PolicyStatus;
   /** The faults in a sentence; absent where there are none. */
   readonly unreadable?: string;

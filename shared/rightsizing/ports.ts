@@ -34,14 +34,14 @@ export interface WorkloadWriter {
 
 /** Writes the status of policies. */
 export interface PolicyStatusWriter {
-  /** Resolves with the version that has it. */
+  /** Resolves with the policy's new resourceVersion. */
   writeStatus(policy: Pick<StoredPolicy, "metadata">, status: PolicyStatus): Promise<string>;
 }
 
 /** A report to write. */
 export interface NewReport extends ReportPart {
   readonly namespace: string;
-  /** The version to replace. Absent: there is none yet. */
+  /** The version to replace; absent for a new report. */
   readonly resourceVersion?: string;
 }
 

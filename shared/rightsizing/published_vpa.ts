@@ -1,5 +1,5 @@
 /**
- * A recommendation as a VerticalPodAutoscaler that does nothing: for tools that read those.
+ * A recommendation as a VerticalPodAutoscaler of mode `Off`, for tools that read VPAs.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export const PUBLISHED_LABEL = {
   value: "mbcas-controller",
 } as const;
 
-/** `metadata.name` of any object (RFC 1123 subdomain). */
+/** The longest `metadata.name` (RFC 1123 subdomain). */
 const LONGEST_NAME = 253;
 
 /** `optipod-deployment-web`; a name that would be too long is cut, and ends in the workload's UID. */
@@ -53,7 +53,7 @@ function nameOf({ kind, metadata: { name, uid } }: PublishedWorkload): string {
 /** The workload that a VPA is about. */
 export type PublishedWorkload = Pick<RightsizedWorkload, "kind" | "metadata">;
 
-/** The VPA, mode `Off`, with the requests that are recommended. It knows no limits. */
+/** The VPA, mode `Off`, with the recommended requests. A VPA has no place for limits. */
 export function publishedVPA(
   workload: PublishedWorkload,
   recommendations: readonly ContainerRecommendation[],
@@ -66,13 +66,13 @@ export function publishedVPA(
       name: nameOf(workload),
       namespace,
       labels: { [PUBLISHED_LABEL.name]: PUBLISHED_LABEL.value },
-      // It goes with its workload.
+      // It is garbage collected with its workload.
       ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid }],
     },
     spec: {
       targetRef: { apiVersion: "apps/v1", kind, name },
       updatePolicy: { updateMode: "Off" },
-      // Another recommender than the usual one, which would write the status as well.
+      // The default recommender would write the status as well.
       recommenders: [{ name: RIGHTSIZING_MANAGER }],
     },
     status: {

@@ -1,6 +1,6 @@
 /**
- * Recommends requests by usage: a chain of estimators, functions that wrap one another, each with one
- * idea, which it explains. Percentile, corrections for throttling and OOM kills, safety factor, bounds.
+ * Recommends requests by usage, in steps that are explained: percentile, corrections for throttling and OOM
+ * kills, safety factor, bounds.
  *
  * @module
  */
@@ -28,27 +28,27 @@ export interface ContainerRecommendation {
 export interface Corrections {
   /** Kills within the window. @default {[]} */
   readonly oomKills?: readonly OOMKill[];
-  /** Absent where no limit throttled it, or that is not known. */
+  /** Absent where no limit throttled the container, or that is not known. */
   readonly throttling?: Throttling;
 }
 
 /**
  * Percentile × safety factor, truncated, then clamped to the bounds; limits are the request × their
- * multiplier where the rule wants limits. The bounds are of requests: a limit may be above them. Undefined
+ * multiplier where the policy updates limits. The bounds are of requests: a limit may be above them. Undefined
  * where either resource has too few samples.
  */
 export function recommend(
   { container, ...usage }: ContainerUsage,
-  { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
+  { policy, corrections = {} }: { readonly policy: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
   // Without samples no percentile exists, whatever `minSamples` is.
-  const need = Math.max(1, rule.minSamples);
+  const need = Math.max(1, policy.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
-  const cpu = estimateRequest(usage.cpu, { resource: "cpu", rule, corrections });
-  const memory = estimateRequest(usage.memory, { resource: "memory", rule, corrections });
+  const cpu = estimateRequest(usage.cpu, { resource: "cpu", policy, corrections });
+  const memory = estimateRequest(usage.memory, { resource: "memory", policy, corrections });
   const requests = { container, cpu: cpu.amount, memory: memory.amount };
   const explanation = `CPU ${explained("cpu", cpu)}. Memory ${explained("memory", memory)}`;
-  const { updateRequestsOnly, limitMultipliers: times } = rule.updateStrategy;
+  const { updateRequestsOnly, limitMultipliers: times } = policy.updateStrategy;
   if (updateRequestsOnly) return { ...requests, explanation };
   const cpuLimit = limitOf(cpu, times.cpu);
   const memoryLimit = limitOf(memory, times.memory);
@@ -70,33 +70,26 @@ function explained(resource: ResourceName, { amount, steps }: Estimate): string 
 /** The recommendations for the containers that the workload's template names, in its order. */
 export function recommendWorkload(
   containers: readonly string[],
-  { usages, rule, corrections }: {
+  { usages, policy, corrections }: {
     /** In any order; of containers that the workload no longer has, too. */
     readonly usages: readonly ContainerUsage[];
-    readonly rule: PolicySpec;
+    readonly policy: PolicySpec;
     /** By container. */
     readonly corrections: ReadonlyMap<string, Corrections>;
   },
 ): readonly ContainerRecommendation[] {
   return containers.flatMap((name) => {
     const usage = usages.find(({ container }) => container === name);
-    return usage && recommend(usage, { rule, corrections: corrections.get(name) ?? {} }) || [];
+    return usage && recommend(usage, { policy, corrections: corrections.get(name) ?? {} }) || [];
   });
 }
 
-/** An amount and how it came about. */
+/** An amount and the steps that led to it. */
 export interface Estimate {
   /** Millicores or bytes, whole. */
   readonly amount: number;
   /** One phrase for each step, in order; the last is about `amount`. */
   readonly steps: readonly string[];
-}
-
-/** Input of an estimate beside the samples. */
-export interface EstimateInput {
-  readonly resource: ResourceName;
-  readonly rule: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
-  readonly corrections: Corrections;
 }
 
 const FRACTIONS: Readonly<Record<Percentile, number>> = {
@@ -113,10 +106,14 @@ const FRACTIONS: Readonly<Record<Percentile, number>> = {
  */
 export function estimateRequest(
   usage: Distribution,
-  { resource, rule, corrections: { throttling, oomKills = [] } }: EstimateInput,
+  { resource, policy, corrections: { throttling, oomKills = [] } }: {
+    readonly resource: ResourceName;
+    readonly policy: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
+    readonly corrections: Corrections;
+  },
 ): Estimate {
   const text = (amount: number): string => amountText(resource, amount);
-  const { percentile, windowMs, safetyFactor } = rule;
+  const { percentile, windowMs, safetyFactor } = policy;
   const fraction = FRACTIONS[percentile];
   const steps: string[] = [];
 
@@ -148,7 +145,7 @@ export function estimateRequest(
     steps.push(`killed for lack of memory at ${text(had)}, so raised to ${text(amount)}`);
   }
 
-  const { min, max } = rule.bounds[resource];
+  const { min, max } = policy.bounds[resource];
   const bounds = `bounds ${text(min)} to ${text(max)}`;
   if (amount < min) steps.push(`raised to the minimum of ${bounds}`);
   else if (amount > max) steps.push(`lowered to the maximum of ${bounds}`);
@@ -158,7 +155,7 @@ export function estimateRequest(
 
 const DAY_MS = 86_400_000;
 
-/** Whole days of more than one as such, as policies have them: `7d`. */
+/** Several whole days are days, as in policies: `7d`; other windows are durations. */
 function formatWindow(windowMs: number): string {
   const days = windowMs / DAY_MS;
   return Number.isInteger(days) && days > 1 ? `${days}d` : formatDuration(windowMs);
@@ -174,20 +171,19 @@ export interface Throttling {
    */
   readonly share: number;
   /**
-   * Millicores that the market's agent saw wanted: `spec.market.demand` of the pod's allocation, which
-   * is what its threads would use if nothing held them back, with the agent's headroom. Where a limit
-   * runs out all the time that is a trial of at most four times the quota. Absent where no market runs.
+   * Demand that the market's agent has measured, millicores: `spec.market.demand` of the pod's allocation, which
+   * is what its threads would use without a limit, with the agent's headroom. Where the quota runs out in each
+   * period, it is a trial of at most four times the quota. Absent where no market runs.
    */
   readonly demand?: number;
 }
 
 /**
- * The quantile as it would have been. A limit cuts off the samples at the top, so with a throttled share s
- * the quantiles below 1 − s are what they were, and those above are known to be too low.
+ * The quantile as it would be without throttling. A limit cuts off the largest samples, so with a throttled
+ * share s the quantiles below 1 − s are right, and those above are too low.
  *
- * Those become the observed demand, if that is more. Without an observation they grow by the factor
- * 1 + s: how much was missing cannot be known, but twice as much is tried at most, and the next window
- * shows whether it was enough.
+ * A quantile that is too low becomes the observed demand, if that is more. Without an observation it grows by the
+ * factor 1 + s, twice as much at most: the next window shows whether that was enough.
  */
 function wantedWhileThrottled(
   amount: number,
@@ -197,18 +193,18 @@ function wantedWhileThrottled(
   return demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
 }
 
-/** A kill for lack of memory within the window; older ones are the caller's to forget. */
+/** An OOM kill within the window; the caller leaves out older ones. */
 export interface OOMKill {
-  /** Bytes that the container had: its memory limit at that time, or what it requested, 0 if nothing. */
+  /** Bytes that the container had: its memory limit at that time, or its request, or 0 without both. */
   readonly hadBytes: number;
   /**
-   * True where no limit bound it: the node was short. It had what it used then, which is not known; the
-   * largest sample stands for that.
+   * True if the container had no limit, so the node was short of memory. It had what it used then, which is not
+   * known: the largest sample stands for that.
    */
   readonly unlimited?: true;
 }
 
-/** Raised by as much at least, so that small containers do not take many kills to grow: 100Mi. */
+/** The least raise after a kill, so that small containers grow within few kills: 100Mi. */
 const LEAST_RAISE_BYTES = 100 * 2 ** 20;
 const RAISE_FACTOR = 1.2;
 
@@ -217,14 +213,14 @@ function raisedAfterOOM(hadBytes: number): number {
   return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
 }
 
-/** The bytes that are raised to this value, rounded down; 0 or less: none are. 356Mi comes from 256Mi. */
+/** The bytes that `raisedAfterOOM()` raises to this value, rounded down; 0 or less: none. 356Mi is from 256Mi. */
 export function bytesBeforeOOM(raised: number): number {
   return Math.floor(Math.min(raised / RAISE_FACTOR, raised - LEAST_RAISE_BYTES));
 }
 
 /**
- * The most that the container had when it was killed; 0 where it was not, or had nothing. Samples never
- * show what was missing: none is taken at the moment of a kill, and none can be above the limit.
+ * The most memory that the container had when it was killed; 0 without kills. Samples do not show the need: none
+ * is taken at the moment of a kill, and none can be above the limit.
  */
 function bytesAtKill(usage: Distribution, kills: readonly OOMKill[]): number {
   return Math.max(

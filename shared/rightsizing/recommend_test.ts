@@ -37,8 +37,8 @@ function recommended(
   of: ContainerUsage,
   { strategy, corrections = {}, ...fields }: Fields = {},
 ): ContainerRecommendation {
-  const rule = autoPolicy(strategy, { minSamples: 1, bounds: BOUNDS, ...fields });
-  return recommend(of, { rule, corrections }) ?? assert.fail("nothing is recommended");
+  const policy = autoPolicy(strategy, { minSamples: 1, bounds: BOUNDS, ...fields });
+  return recommend(of, { policy, corrections }) ?? assert.fail("nothing is recommended");
 }
 
 /** The requests, millicores and Mi. */
@@ -150,7 +150,7 @@ pure("recommend() makes limits of requests, never below them", () => {
 pure("recommend() needs minSamples of each resource, and one where a policy asks for none", () => {
   const ten = Array.from({ length: 10 }, () => 100);
   const of = (cpu: readonly number[], memory: readonly number[], minSamples: number) =>
-    recommend(usage(cpu, memory), { rule: autoPolicy({}, { minSamples }) }) !== undefined;
+    recommend(usage(cpu, memory), { policy: autoPolicy({}, { minSamples }) }) !== undefined;
   const found = [
     of(ten, ten.slice(3), 10),
     of([], ten, 10),
@@ -256,7 +256,7 @@ pure("recommendWorkload() has each container with samples, in order", () => {
   };
   const found = recommendWorkload(["proxy", "fresh", "app", "few"], {
     usages: [usageOf("app", 5), usageOf("gone", 5), usageOf("proxy", 5), usageOf("few", 1)],
-    rule: autoPolicy({}, { minSamples: 2 }),
+    policy: autoPolicy({}, { minSamples: 2 }),
     corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MI }] }]]),
   });
   assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory / MI]), [

@@ -23,7 +23,7 @@ export interface ReportPart {
 
 const encoder = new TextEncoder();
 
-/** The reports of a namespace: its workloads by kind and name, as many in an object as fit. */
+/** Spreads the records of a namespace over reports: by kind and name, as many in an object as fit. */
 export function reportParts(records: readonly WorkloadRecord[]): readonly ReportPart[] {
   const parts: ReportedWorkload[][] = [];
   let bytes = Infinity;
@@ -41,16 +41,16 @@ export function reportParts(records: readonly WorkloadRecord[]): readonly Report
 }
 
 /**
- * The order in which to write the parts: a workload that moves is in its new report before it leaves the
- * one in which it is `stored`, by name. A crash between two writes then loses none.
+ * The order in which to write the parts: a workload that moves is written to its new report before it is removed
+ * from its `stored` one, so that a crash between two writes loses none. `stored`: by name.
  */
 export function writeOrder(
   parts: readonly ReportPart[],
   stored: ReadonlyMap<string, Pick<ReportPart, "workloads">>,
 ): readonly ReportPart[] {
-  const keysOf = ({ workloads }: Pick<ReportPart, "workloads">) => workloads.map(workloadKey);
+  const keysOf = ({ workloads }: Pick<ReportPart, "workloads">) => workloads.map(entryKey);
   const partOf = new Map(parts.flatMap((part) => keysOf(part).map((key) => [key, part] as const)));
-  const held = new Map(
+  const storedKeys = new Map(
     parts.map((part) => [part, new Set(keysOf(stored.get(part.name) ?? { workloads: [] }))]),
   );
   const visited = new Set<ReportPart>();
@@ -58,9 +58,9 @@ export function writeOrder(
   const visit = (part: ReportPart): void => {
     if (visited.has(part)) return;
     visited.add(part);
-    for (const key of held.get(part) ?? []) {
+    for (const key of storedKeys.get(part) ?? []) {
       const next = partOf.get(key);
-      if (next !== undefined && !held.get(next)?.has(key)) visit(next);
+      if (next !== undefined && !storedKeys.get(next)?.has(key)) visit(next);
     }
     order.push(part);
   };
@@ -74,8 +74,8 @@ export function isReportName(name: string): boolean {
 }
 
 /**
- * The records that the reports of a namespace hold. An entry that can't be read is left out: its
- * workload is as one that nothing was adopted for.
+ * The records in the reports of a namespace, one for each workload. Leaves out entries that can't be read, as if
+ * nothing was adopted for their workloads.
  */
 export function recordsOf(
   reports: readonly Pick<ReportPart, "workloads">[],
@@ -86,7 +86,7 @@ export function recordsOf(
   return Array.from(Map.groupBy(records, keyOf).values(), (same) => same.reduce(lastApplied));
 }
 
-/** A crash between two writes may leave records of a workload in two reports: what was applied last counts. */
+/** A crash between two writes may leave a workload in two reports: the record with the last application counts. */
 export function lastApplied(one: WorkloadRecord, other: WorkloadRecord): WorkloadRecord {
   return appliedAt(one) > appliedAt(other) ? one : other;
 }
@@ -111,60 +111,60 @@ function bytesOf(value: unknown): number {
 /** Records of one namespace. */
 export interface RecordVersions {
   /** Records of this controller. */
-  readonly own: readonly WorkloadRecord[];
+  readonly ours: readonly WorkloadRecord[];
   /** Records that another controller has written. */
-  readonly found: readonly WorkloadRecord[];
+  readonly theirs: readonly WorkloadRecord[];
   /** Records as this controller last read or wrote them. */
-  readonly known: readonly WorkloadRecord[];
+  readonly base: readonly WorkloadRecord[];
 }
 
 /** The records to write. */
 export interface MergedRecords {
   readonly records: readonly WorkloadRecord[];
-  /** Workloads of which the other one's record is kept, in place of one's own or of none. */
+  /** Records of the other controller among them. */
   readonly taken: readonly WorkloadRecord[];
-  /** Whether this controller has applied something that the other one does not have. */
+  /** True if this controller has applied values that the other's records lack. */
   readonly isAhead: boolean;
 }
 
 /**
- * For a workload to which one of them has applied something since, the later application counts: pods
- * have its values, or are about to get them. Otherwise the leader's records count, and its list of
- * workloads.
+ * Merges the records of two controllers. Where one of them has applied values since `base`, the record with the
+ * later application counts: pods have its values, or are about to get them. Otherwise the leader's records
+ * count, and its list of workloads.
  */
 export function mergeRecords(
-  { own, found, known }: RecordVersions,
+  { ours, theirs, base }: RecordVersions,
   { leads }: { readonly leads: boolean },
 ): MergedRecords {
   const byKey = (all: readonly WorkloadRecord[]) => new Map(all.map((one) => [keyOf(one), one]));
-  const [mine, theirs, before] = [byKey(own), byKey(found), byKey(known)];
+  const [ourByKey, theirByKey, baseByKey] = [byKey(ours), byKey(theirs), byKey(base)];
   const records: WorkloadRecord[] = [];
   const taken: WorkloadRecord[] = [];
   let isAhead = false;
-  for (const key of new Set([...mine.keys(), ...theirs.keys()])) {
-    const [my, their, old] = [mine.get(key), theirs.get(key), before.get(key)];
-    const isMine = appliedAt(my) > Math.max(appliedAt(their), appliedAt(old));
-    const isTheirs = appliedAt(their) > Math.max(appliedAt(my), appliedAt(old));
-    // A record that this one has dropped does not come back, unless something was applied to it since.
-    const leading = my ?? (old === undefined ? their : undefined);
-    const kept = isMine ? my : isTheirs || !leads ? their : leading;
-    if (isMine) isAhead = true;
-    if (kept === undefined) continue;
-    records.push(kept);
-    if (kept === their) taken.push(kept);
+  for (const key of new Set([...ourByKey.keys(), ...theirByKey.keys()])) {
+    const [our, their, old] = [ourByKey.get(key), theirByKey.get(key), baseByKey.get(key)];
+    const isOurs = appliedAt(our) > Math.max(appliedAt(their), appliedAt(old));
+    const isTheirs = appliedAt(their) > Math.max(appliedAt(our), appliedAt(old));
+    // A record that this controller has deleted does not come back, unless values were applied since.
+    const leading = our ?? (old === undefined ? their : undefined);
+    const merged = isOurs ? our : isTheirs || !leads ? their : leading;
+    if (isOurs) isAhead = true;
+    if (merged === undefined) continue;
+    records.push(merged);
+    if (merged === their) taken.push(merged);
   }
   return { records, taken, isAhead };
 }
 
-/** When values were last applied, ms since 1970; before all time where they never were. */
+/** When values were last applied, ms since 1970; −Infinity: never. */
 export function appliedAt(record: WorkloadRecord | undefined): number {
   return record?.appliedAtMs ?? -Infinity;
 }
 
 function keyOf({ workload }: WorkloadRecord): string {
-  return workloadKey(workload);
+  return entryKey(workload);
 }
 
-function workloadKey({ kind, name }: Pick<ReportedWorkload, "kind" | "name">): string {
+function entryKey({ kind, name }: Pick<ReportedWorkload, "kind" | "name">): string {
   return `${kind}/${name}`;
 }

@@ -30,9 +30,9 @@ const explained =
   } = {}) =>
   (): string => {
     const bounds = { cpu: { min: 50, max: 2000 }, memory: { min: 64 * MI, max: 1024 * MI } };
-    const rule = autoPolicy(strategy, { minSamples: 1, bounds });
+    const policy = autoPolicy(strategy, { minSamples: 1, bounds });
     const used = { container: "app", cpu: usage(cpu), memory: usage(memoryMebi * MI) };
-    return recommend(used, { rule, corrections })?.explanation ?? "";
+    return recommend(used, { policy, corrections })?.explanation ?? "";
   };
 
 sentences("sentences about recommendations", [
@@ -72,8 +72,8 @@ sentences("sentences about recommendations", [
     "windows",
     () =>
       [7 * DAY_MS, 1.5 * DAY_MS, DAY_MS / 48].map((windowMs) => {
-        const rule = autoPolicy({}, { percentile: "P50", windowMs });
-        return estimateRequest(usage(2), { resource: "cpu", rule, corrections: {} }).steps[0];
+        const policy = autoPolicy({}, { percentile: "P50", windowMs });
+        return estimateRequest(usage(2), { resource: "cpu", policy, corrections: {} }).steps[0];
       }).join(),
     "P50 of 1 sample in 7d is 2m,P50 of 1 sample in 36h is 2m,P50 of 1 sample in 30m is 2m",
   ],

@@ -8,7 +8,7 @@ import { defined } from "../defined.ts";
 import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 import { type ContainerResources, containerResources, type ResizePatch } from "../resize/patch.ts";
-import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
+import { appContainers, type RightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { type PodSpecPath, resourceOwners } from "../api/managed_fields.ts";
 import type { FieldOwner, ResourceField, TemplateOwners } from "../api/workload.ts";
 
@@ -27,8 +27,8 @@ export interface TemplatePatch {
     readonly apiVersion?: "apps/v1";
     readonly kind?: RightsizedWorkload["kind"];
     /**
-     * With the UID, the server refuses to apply to another object of the name, and makes no new one where
-     * there is none any more (409).
+     * With the UID, the server refuses (409) to apply to another object of the same name, and to create one where
+     * the object was deleted.
      */
     readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
     readonly spec: { readonly template: { readonly spec: ResizePatch["spec"] } };
@@ -37,12 +37,12 @@ export interface TemplatePatch {
 
 /**
  * The patch for all containers at once: a patch a container under one manager would make each drop the
- * others' fields. Without server-side apply a strategic merge patch of the values that change, which owns
- * nothing for good.
+ * others' fields. Without server-side apply, a strategic merge patch of the values that change, which does not
+ * own fields by applying.
  *
- * `owned`: what the manager owns of the template by earlier applications. An apply that does not name a
- * field again gives it up, and if no other manager owns it the server removes it. So what is owned and not
- * wanted is named with the value that it has.
+ * `owned`: the fields that the manager owns by earlier applications. An apply without such a field gives it up,
+ * and the server removes it if no other manager owns it. So owned fields without a wanted value are applied with
+ * their present value.
  */
 export function templatePatch(
   workload: RightsizedWorkload,
@@ -59,17 +59,17 @@ export function templatePatch(
     changes: WantedResources,
   ) => {
     const entries = containers.flatMap((container): ContainerResources[] => {
-      const kept = serverSideApply
+      const present = serverSideApply
         ? presentValues(container, owned[list].get(container.name))
         : NO_RESOURCES;
-      const values = withResources(kept, changes.get(container.name) ?? NO_RESOURCES);
+      const values = withResources(present, changes.get(container.name) ?? NO_RESOURCES);
       return hasAmounts(values) ? [containerResources({ name: container.name, ...values })] : [];
     });
     return entries.length === 0 ? undefined : entries;
   };
   const sidecars = template.containers.filter(({ sidecar }) => sidecar);
   const spec = defined({
-    containers: entriesIn("containers", ownContainers(workload), wanted),
+    containers: entriesIn("containers", appContainers(workload), wanted),
     initContainers: entriesIn(
       "initContainers",
       [...sidecars, ...template.initContainers],
@@ -88,14 +88,14 @@ export function templatePatch(
     : { contentType: "application/strategic-merge-patch+json", fieldManager, force: false, body };
 }
 
-/** The container's values of these fields; a field that is gone from the template can't be kept. */
+/** The container's present values of these fields; a field that the template lacks has none. */
 function presentValues(
   container: Resources,
   fields: ReadonlySet<ResourceField> = new Set(),
 ): Resources {
-  const of = (side: keyof Resources) =>
+  const presentAmounts = (side: keyof Resources) =>
     byResource((name) => fields.has(`${side}.${name}`) ? container[side][name] : undefined);
-  return { requests: of("requests"), limits: of("limits") };
+  return { requests: presentAmounts("requests"), limits: presentAmounts("limits") };
 }
 
 /** Fields by container, of either list of the template. */
@@ -122,9 +122,9 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 }
 
 /**
- * The managers that own requests and limits of the template's containers, by applying or updating: of each
- * the one that wrote last, since the server takes a value from all others when one changes it.
- * Undefined where none is known.
+ * The managers that own requests and limits of the template's containers, by applying or updating. The
+ * last writer of a field counts, since a change takes the field from all other managers. Undefined where none is
+ * known.
  */
 export function templateOwners(managedFields: unknown): TemplateOwners | undefined {
   const owners = new Map<string, Partial<Record<ResourceField, FieldOwner>>>();
@@ -137,13 +137,13 @@ export function templateOwners(managedFields: unknown): TemplateOwners | undefin
   return owners.size === 0 ? undefined : Object.fromEntries(owners);
 }
 
-/** All managers of the fields of the template's containers that `takes` accepts: names, sorted. */
+/** Names of the managers of all fields of the template's containers that `selects` accepts, sorted. */
 export function ownersOf(
   managedFields: unknown,
-  takes: (container: string, field: ResourceField) => boolean,
+  selects: (container: string, field: ResourceField) => boolean,
 ): readonly string[] {
   const found = [...resourceOwners(managedFields, TEMPLATE)].filter((
     { manager, list, container, field },
-  ) => list === "containers" && manager !== "" && takes(container, field));
+  ) => list === "containers" && manager !== "" && selects(container, field));
   return [...new Set(found.map(({ manager }) => manager))].sort();
 }

@@ -16,13 +16,14 @@ import {
 } from "./distribution.ts";
 
 /**
- * A sample is known from its bucket within this share of itself. One percent is far below what a safety
- * factor of 1.2 adds, and below the 10 % by which a recommendation must differ to be applied.
+ * The largest difference between a sample and the value of its bucket, as a share of the sample. One percent is
+ * far below what a safety factor of 1.2 adds, and below the 10 % by which a recommendation must differ to be
+ * applied.
  */
 export const RELATIVE_ERROR = 0.01;
 
 /**
- * Bucket b holds [least × growth^b, least × growth^(b+1)), and stands for least × growth^b × (1 + error):
+ * Bucket b holds [start × growth^b, start × growth^(b+1)), and stands for start × growth^b × (1 + error):
  * that is as far from its start as from its end, in proportion, when growth = (1 + error) / (1 − error)
  * (Masson, Rim, Lee: DDSketch, 2019, with the interval's closed end on the other side).
  */
@@ -31,7 +32,7 @@ const LOG_GROWTH = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
 /** Where the buckets of a resource lie. */
 export interface BucketScale {
   /** The first bucket's start. Smaller values, zero included, count as 0. */
-  readonly least: number;
+  readonly start: number;
   /** Number of buckets. The last counts values beyond it, too; only the maximum is exact. */
   readonly buckets: number;
 }
@@ -44,29 +45,28 @@ export interface BucketScale {
  * ln 2^24 / 0.0200007 = 831.7 buckets.
  */
 export const BUCKET_SCALES: Readonly<Record<ResourceName, BucketScale>> = {
-  cpu: { least: 1, buckets: 694 },
-  memory: { least: 2 ** 20, buckets: 832 },
+  cpu: { start: 1, buckets: 694 },
+  memory: { start: 2 ** 20, buckets: 832 },
 };
 
 /** The bucket of a value, or −1 for one that counts as 0. */
-function bucketOf(value: number, { least, buckets }: BucketScale): number {
-  if (value < least) return -1;
-  return Math.min(buckets - 1, Math.floor(Math.log(value / least) / LOG_GROWTH));
+function bucketOf(value: number, { start, buckets }: BucketScale): number {
+  if (value < start) return -1;
+  return Math.min(buckets - 1, Math.floor(Math.log(value / start) / LOG_GROWTH));
 }
 
-/** The value that all samples of a bucket are taken for; 0 for bucket −1. */
-function bucketValue(bucket: number, { least }: BucketScale): number {
-  return bucket < 0 ? 0 : least * Math.exp(bucket * LOG_GROWTH) * (1 + RELATIVE_ERROR);
+/** The value that stands for all samples of a bucket; 0 for bucket −1. */
+function bucketValue(bucket: number, { start }: BucketScale): number {
+  return bucket < 0 ? 0 : start * Math.exp(bucket * LOG_GROWTH) * (1 + RELATIVE_ERROR);
 }
 
 /**
- * Plain data, since there are dozens for each container. Only the span of buckets between the least and
- * the greatest in use is kept, two bytes each.
+ * A histogram as plain data, since a container has dozens. It has only the span from the lowest to the highest
+ * bucket in use, two bytes for each.
  */
 export interface UsageHistogram {
-  /** Samples in all. */
   count: number;
-  /** Exactly; Infinity and −Infinity while there are none, as are the times. */
+  /** Exact; without samples Infinity and −Infinity, as the times are. */
   min: number;
   max: number;
   oldestMs: number;
@@ -77,11 +77,11 @@ export interface UsageHistogram {
   first: number;
   /** The low 16 bits of the count of each bucket; its length is a multiple of {@linkcode BLOCK}. */
   counts: Uint16Array;
-  /** How often 65,536 was carried out of a bucket: an entry stands for that many samples at least. */
+  /** The high bits of the counts, by bucket: multiples of 65,536 samples. Without an entry: 0. */
   carries?: Map<number, number>;
 }
 
-/** Spans grow by whole blocks, so that noise around one value seldom makes a new array. */
+/** Spans grow by whole blocks, so that noise around one value seldom needs a new array. */
 const BLOCK = 16;
 const CARRY = 2 ** 16;
 const NO_COUNTS = new Uint16Array(0);
@@ -149,7 +149,7 @@ function mergeInto(target: UsageHistogram, source: UsageHistogram): void {
   addCount(target, -1, source.tiny);
   const { first, counts } = source;
   if (counts.length === 0) return;
-  // Both ends first, so that the target's span is made anew twice at most.
+  // Both ends first, so that the target's span is copied at most twice.
   widen(target, first + counts.length - 1);
   widen(target, first);
   for (const [place, count] of countsOf(source).entries()) addCount(target, first + place, count);
@@ -187,15 +187,15 @@ export interface RingShape {
   /** Whole milliseconds, at least 1. */
   readonly windowMs: number;
   /**
-   * Parts of the window, 1 to {@linkcode MOST_SLOTS}. A part leaves when its oldest sample must, so what
-   * is answered covers all but one part of the window at least: with 16, more than 22½ h of 24.
+   * Parts of the window, 1 to {@linkcode MOST_SLOTS}. A part is left out once its oldest sample is outside of
+   * the window, so a distribution covers all but one part at least: with 16, more than 22½ h of 24.
    *
    * @default {16}
    */
   readonly slots?: number;
 }
 
-/** More would take text and memory, and would not be more exact. */
+/** More slots would take storage and memory, and would hardly be more exact. */
 export const MOST_SLOTS = 256;
 
 /**
@@ -203,20 +203,19 @@ export const MOST_SLOTS = 256;
  *
  * Memory: at most slots + 1 histograms with at most 704 (CPU) or 832 (memory) buckets of two bytes. With
  * 16 slots that is 17 × 2 × (704 + 832) = 52,224 bytes for both resources when each bucket of each slot
- * is in use, and 450 bytes of objects for each of the 34 histograms: 66 KiB in all, as the heap grows by.
- * Usage that stays within a factor of two takes 3 or 4 blocks a slot, 6 KiB with all objects 17 KiB.
+ * is in use, and 450 bytes of objects for each of the 34 histograms: 66 KiB of heap in all. Usage that stays
+ * within a factor of two takes 3 or 4 blocks a slot: 6 KiB, with all objects 17 KiB.
  */
 export class UsageRing {
   readonly windowMs: number;
-  readonly #slots: number;
+  readonly #slotCount: number;
   readonly #slotMs: number;
   readonly #scale: BucketScale;
-  readonly #kept = new Map<number, UsageHistogram>();
+  readonly #slots = new Map<number, UsageHistogram>();
 
-  /** An empty ring. */
   constructor(resource: ResourceName, { windowMs, slots = 16 }: RingShape) {
     this.windowMs = windowMs;
-    this.#slots = slots;
+    this.#slotCount = slots;
     this.#slotMs = Math.ceil(windowMs / slots);
     this.#scale = BUCKET_SCALES[resource];
   }
@@ -236,16 +235,15 @@ export class UsageRing {
    */
   distribution({ nowMs, windowMs }: SampleWindow): Distribution {
     const startMs = nowMs - windowMs;
-    const inside = [...this.#kept.values()].filter(({ oldestMs, newestMs }) =>
+    const inside = [...this.#slots.values()].filter(({ oldestMs, newestMs }) =>
       oldestMs > startMs && newestMs <= nowMs
     );
     return distributionOf(inside, { scale: this.#scale, emptyMs: startMs });
   }
 
   /**
-   * Adds what another ring of the resource held, but for what is outside of this one's window. Where the
-   * other's slots were of another length, each goes whole to the slot of its oldest sample, so that it
-   * leaves early rather than late.
+   * Adds the slots of another ring of the same resource that are within this ring's window. A slot of another
+   * length is added whole to the slot of its oldest sample, so that it is left out early rather than late.
    */
   absorb(slots: readonly UsageHistogram[], nowMs: number): void {
     for (const histogram of slots) {
@@ -255,23 +253,23 @@ export class UsageRing {
     }
   }
 
-  /** The slots that are kept, the oldest first. */
+  /** The histograms of the slots, the oldest first. */
   contents(): UsageHistogram[] {
-    return [...this.#kept.values()].toSorted((a, b) => a.oldestMs - b.oldestMs);
+    return [...this.#slots.values()].toSorted((a, b) => a.oldestMs - b.oldestMs);
   }
 
-  /** The slot of a time. A new one ends those that the window has left behind, or that lie ahead. */
+  /** The slot of a time. Before a new one is created, slots that are too old or in the future are deleted. */
   #slotOf(atMs: number, nowMs: number): UsageHistogram {
     const number = Math.floor(atMs / this.#slotMs);
-    const present = this.#kept.get(number);
+    const present = this.#slots.get(number);
     if (present !== undefined) return present;
     const current = Math.floor(nowMs / this.#slotMs);
-    for (const other of this.#kept.keys()) {
-      // A slot ahead is of a clock that has been set back since.
-      if (other < current - this.#slots || other > current) this.#kept.delete(other);
+    for (const other of this.#slots.keys()) {
+      // The clock was set back after a slot in the future was written.
+      if (other < current - this.#slotCount || other > current) this.#slots.delete(other);
     }
     const created = histogramOf(NONE_SEEN);
-    this.#kept.set(number, created);
+    this.#slots.set(number, created);
     return created;
   }
 }
@@ -305,12 +303,12 @@ export const storedRingsSchema = z.object({
   memory: z.array(slotSchema).max(MOST_SLOTS + 1),
 });
 
-/** Rings as they are stored; one day of samples takes 1.9 kB, compressed and in base64. */
+/** The stored form of rings: one day of samples takes 1.9 kB, compressed and in base64. */
 export type StoredRings = z.infer<typeof storedRingsSchema>;
 
 type StoredSlot = z.infer<typeof slotSchema>;
 
-/** The stored form of rings, with all that they hold. */
+/** The stored form of rings. */
 export function storedRings({ cpu, memory }: ContainerRings): StoredRings {
   return { cpu: cpu.contents().map(storedSlot), memory: memory.contents().map(storedSlot) };
 }
@@ -323,7 +321,7 @@ function storedSlot(slot: UsageHistogram): StoredSlot {
   return [oldestMs, newestMs, min, max, tiny, first + start, counts.slice(start, end)];
 }
 
-/** Rings of this shape with what is stored of the present window, whatever shape it was stored in. */
+/** Rings of this shape with the stored slots of the present window, whatever shape these were stored in. */
 export function restoredRings(
   stored: StoredRings,
   { shape, nowMs }: { readonly shape: RingShape; readonly nowMs: number },

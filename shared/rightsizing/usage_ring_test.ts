@@ -61,10 +61,10 @@ pure("UsageRing has exact count and extremes, and quantiles within 1 %", () => {
       const { quantile: exact, ...figures } = distributionOfSamples(drawn, WINDOW);
       const { quantile, ...found } = filled(drawn, resource).distribution(WINDOW);
       assert.deepEqual(found, figures);
-      const { least } = BUCKET_SCALES[resource];
+      const { start } = BUCKET_SCALES[resource];
       for (const fraction of FRACTIONS) {
         const expected = exact(fraction);
-        const tiny = figures.min < least ? least : 0;
+        const tiny = figures.min < start ? start : 0;
         const allowed = RELATIVE_ERROR * expected * (1 + 1e-9) + tiny;
         const error = Math.abs(quantile(fraction) - expected);
         assert.ok(error <= allowed, `${error} at ${fraction} of ${expected}`);
@@ -211,11 +211,11 @@ function countBytes(ring: UsageRing): number {
 pure("UsageRing takes 52,224 bytes for both resources at most", () => {
   let bytes = 0;
   for (const resource of RESOURCES) {
-    const { least } = BUCKET_SCALES[resource];
+    const { start } = BUCKET_SCALES[resource];
     const ring = new UsageRing(resource, SHAPE);
     // Three windows long, each slot with the least and the greatest: no more than 17 slots stay.
     for (let at = NOW_MS; at < NOW_MS + 3 * WINDOW_MS; at += SLOT_MS / 2) {
-      ring.add({ atMs: at, value: least }, at);
+      ring.add({ atMs: at, value: start }, at);
       ring.add({ atMs: at, value: 2 ** 52 }, at);
     }
     assert.equal(ring.contents().length, 17);

@@ -8,7 +8,6 @@ import { mapDefined } from "../defined.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
 import { timeText, type WorkloadRecord } from "./workload_record.ts";
 
-/** Before the `/` of all these annotations. */
 const PREFIX = "optipod.io/";
 const RECOMMENDATION = `${PREFIX}recommendation.`;
 
@@ -20,7 +19,7 @@ const VALUES: Readonly<Record<string, (one: ContainerRecommendation) => string |
   "memory-limit": ({ memoryLimit }) => mapDefined(memoryLimit, formatBytes),
 };
 
-/** Names the policy that the annotations of a workload are of, as `namespace/name`. */
+/** The annotation with the policy of the recommendation, as `namespace/name`. */
 export const POLICY_ANNOTATION = `${PREFIX}policy`;
 const MANAGED = `${PREFIX}managed`;
 const RECOMMENDED_AT = `${PREFIX}last-recommendation`;
@@ -79,7 +78,7 @@ export interface AnnotationPatch {
   readonly metadata: { readonly annotations: Readonly<Record<string, string | null>> };
 }
 
-/** True for an annotation that rightsizing writes; others below the prefix are of others. */
+/** True for an annotation that rightsizing writes; other clients may use the same prefix. */
 export function isOwnAnnotation(name: string): boolean {
   return FIXED.includes(name) ||
     name.startsWith(RECOMMENDATION) &&
@@ -87,10 +86,9 @@ export function isOwnAnnotation(name: string): boolean {
 }
 
 /**
- * The merge patch that brings the workload's annotations to these, and takes away what is said of
- * containers that are gone; `{}` takes all away, for when no policy applies any more. Others stay.
- * Undefined where nothing changes, or the time of the recommendation alone: it goes along with other
- * changes, since each cycle makes the same values anew.
+ * The merge patch from the present annotations to `next`. It deletes other annotations of rightsizing, as of
+ * containers that were removed, and leaves those of other clients. Undefined where nothing changes but the time
+ * of the recommendation, which each cycle renews.
  */
 export function annotationPatch(
   present: Readonly<Record<string, string>>,

@@ -15,35 +15,30 @@ import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { PodContainer, ResourceName, Resources } from "../api/pod.ts";
+import type { PodContainer, Resources } from "../api/pod.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
 import type { DistributionSummary, UsageSummary } from "./distribution.ts";
 
-/** Bytes of a sentence; the schema counts characters, which are not more. */
+/** Most bytes of a message or explanation; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
 
 /** Requests and limits of a container: millicores and bytes. */
 export type ContainerAmounts = Partial<Omit<ContainerRecommendation, "container" | "explanation">>;
 
-/** Values of a container that were adopted. Absent: left as it was. */
-export type ValuesInForce =
-  & Pick<ContainerRecommendation, "container">
-  & ContainerAmounts
-  & {
-    /** The template's values of the container then. */
-    readonly adoptedOn?: ContainerAmounts;
-  };
+/** The values in force for a container; an absent value is left as the template has it. */
+export interface ValuesInForce extends ContainerAmounts {
+  readonly container: string;
+  /** The template's values of the container when these were adopted. */
+  readonly adoptedOn?: ContainerAmounts;
+}
 
 /** A container of the template at the last reconcile. */
-export type ContainerTemplate =
-  & Pick<ContainerRecommendation, "container">
-  & ContainerAmounts
-  & {
-    readonly [
-      /** Last changes by other field managers; absent: none within a day. */
-      R in `${ResourceName}Changed`
-    ]?: TemplateChange;
-  };
+export interface ContainerTemplate extends ContainerAmounts {
+  readonly container: string;
+  /** The last change by another field manager; absent: none within a day. */
+  readonly cpuChanged?: TemplateChange;
+  readonly memoryChanged?: TemplateChange;
+}
 
 /** A change of a resource of the template by another field manager. */
 export interface TemplateChange {
@@ -60,7 +55,7 @@ export interface WorkloadRecord {
     readonly namespace: string;
     readonly name: string;
   };
-  /** The policy that counts for it. */
+  /** The policy that has won it. */
   readonly policy: { readonly namespace: string; readonly name: string };
   readonly status: WorkloadStatus["status"];
   /** A reason code; absent where there is nothing to report. */
@@ -68,7 +63,7 @@ export interface WorkloadRecord {
   readonly message?: string;
   /** Wall time of the last recommendation, ms. */
   readonly recommendedAtMs?: number;
-  /** Wall time at which values began to be applied the last time, ms. */
+  /** Wall time at which the last application began, ms. */
   readonly appliedAtMs?: number;
   readonly method?: Exclude<WorkloadStatus["lastApplyMethod"], "Skip" | undefined>;
   readonly recommendations: readonly ContainerRecommendation[];
@@ -86,7 +81,7 @@ export function lacksMetrics({ reason }: WorkloadRecord): boolean {
   return reason === "MetricsMissing" || reason === "ProviderUnavailable";
 }
 
-/** A number that the API has as a text. Decoding throws a `SyntaxError` for a bad one. */
+/** Codec of a number that the API has as a text. Decoding throws a `SyntaxError` for an invalid text. */
 function numberAs(
   parse: (text: string) => number,
   format: (amount: number) => string,
@@ -118,7 +113,7 @@ function figuresOf(
   return { min: amount, p50: amount, p90: amount, p95: amount, p99: amount, max: amount };
 }
 
-/** An entry of a report: texts of the API on one side, numbers on the other. */
+/** Codec of a report's entry, with texts in the API, and of a record, with numbers. */
 const entryCodec = reportedWorkloadSchema.extend({
   lastRecommendation: time.exactOptional(),
   lastApplied: time.exactOptional(),
@@ -141,8 +136,8 @@ const entryCodec = reportedWorkloadSchema.extend({
 });
 
 /**
- * The record as it stands in the report of its namespace: of more than 128 containers the first ones, which
- * always fit into an object.
+ * The record as an entry of its namespace's report. Containers beyond the first 128 are left out, so that an
+ * entry always fits into an object.
  */
 export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   const { workload: { kind, name }, policy, status, message, method } = record;
@@ -168,13 +163,13 @@ export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   );
 }
 
-/** The record as it stands in the status of a policy. */
+/** The record as an entry of a policy's status. */
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
   const { namespace } = record.workload;
   return workloadStatusSchema.parse({ namespace, ...reportedWorkloadOf(record) });
 }
 
-/** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
+/** The record of a report's entry. Throws a `SyntaxError` that names an invalid quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
   const entry = entryCodec.parse(reported);
   const { kind, name, lastApplyMethod: method } = entry;
@@ -206,14 +201,14 @@ function millisecondsOf(time: string): number {
   return ms;
 }
 
-/** By container, what it is to have. */
+/** Requests and limits in force, by container. */
 export function resourcesInForce(
   values: readonly ValuesInForce[],
 ): ReadonlyMap<string, Resources> {
   return new Map(values.map((one) => [one.container, resourcesOfAmounts(one)]));
 }
 
-/** The amounts as fields of a container. */
+/** The amounts as requests and limits. */
 export function resourcesOfAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
 ): Resources {
@@ -223,7 +218,7 @@ export function resourcesOfAmounts(
   };
 }
 
-/** The values in force as a record keeps them, with those of the template's containers. */
+/** The values in force for a record, each with the template's values as `adoptedOn`. */
 export function valuesInForce(
   inForce: ReadonlyMap<string, Resources>,
   template: readonly PodContainer[],

@@ -5,11 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type {
-  UsageAnswer,
-  UsageQuestion,
-  UsageSource,
-} from "../../controller/rightsizing/ports.ts";
+import type { UsageAnswer, UsageQuery, UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
 import {
@@ -57,12 +53,12 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
   const test: typeof contract = (sentence, check) => contract(`${name}: ${sentence}`, check);
   const ask = (
     { subject }: UsageSourceHarness,
-    question: UsageQuestion,
+    question: UsageQuery,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<UsageAnswer> => subject.usage(question, signal);
   const usageOf = async (
     harness: UsageSourceHarness,
-    over: Partial<UsageQuestion> = {},
+    over: Partial<UsageQuery> = {},
   ): Promise<ReadonlyMap<string, ContainerUsage>> => {
     const answer = await ask(harness, sceneQuestion(harness.endMs, over));
     assert.ok("usage" in answer, JSON.stringify(answer));

@@ -326,7 +326,7 @@ pure(
           const { reason, faults = [] } = answer;
           assert.equal(faults.length > 0, reason === "ConfigurationError");
           for (const fault of faults) {
-            const { [fault.of]: worded } = { workload, namespace };
+            const { [fault.object]: worded } = { workload, namespace };
             const texts = worded?.[fault.place === "label" ? "labels" : "annotations"];
             assert.equal(Object.hasOwn(texts ?? {}, fault.key), fault.value !== undefined);
             assert.match(

@@ -40,7 +40,7 @@ import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
 import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
 import { NO_RESOURCES } from "../../shared/api/pod.ts";
-import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
+import { validValues } from "../../shared/rightsizing/guards/valid_values.ts";
 import { valuesInForce } from "../../shared/rightsizing/workload_record.ts";
 
 pure("property 5: an unsafe memory decrease is never applied in place", () => {
@@ -253,7 +253,7 @@ const BELOW: RightsizingDecision = {
   by: "",
   reason: "BelowThreshold",
   message: "",
-  restOnly: true,
+  onlyBelowThreshold: true,
   clamps: [],
 };
 
@@ -273,14 +273,14 @@ function setsLimits(step: JSONPatchOperation): boolean {
     "value" in step && Object.hasOwn(Object(step.value), "limits");
 }
 
-pure("countingValues() leave what was just adopted, and are the same a second time", () => {
+pure("validValues() leave what was just adopted, and are the same a second time", () => {
   const methods = new Set<string>();
   fc.assert(
     fc.property(anyRecordedSnapshot, ({ snapshot: drawn, recorded }) => {
       const snapshot = counted({ snapshot: drawn, recorded });
       const { workload: { template } } = snapshot;
       const around = { ...snapshot, quotas: [] };
-      const again = countingValues(valuesInForce(snapshot.inForce, template.containers), around);
+      const again = validValues(valuesInForce(snapshot.inForce, template.containers), around);
       assert.deepEqual([again.values, again.messages], [snapshot.inForce, []]);
       const decision = decideRightsizing(snapshot);
       if (decision.outcome === "hold") return;
@@ -288,7 +288,7 @@ pure("countingValues() leave what was just adopted, and are the same a second ti
       const { inForce } = inPlacePlan(snapshot, decision.wanted);
       const containers = templateAfter(snapshot, decision);
       const workload = { ...snapshot.workload, template: { ...template, containers } };
-      const kept = countingValues(valuesInForce(inForce, containers), { ...around, workload });
+      const kept = validValues(valuesInForce(inForce, containers), { ...around, workload });
       assert.deepEqual([kept.values, kept.messages], [inForce, []]);
     }),
   );

@@ -28,7 +28,10 @@ import {
 } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
 import { keptCheckpoints, notedVPAs } from "../fixtures/rightsizing/recorded_ports.ts";
-import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
+import {
+  createRightsizingInformers,
+  type RightsizingAPI,
+} from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 
@@ -200,7 +203,11 @@ export function simulatedRightsizing(
     correctionStore,
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),
-    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
+    connectUsage: () => ({
+      sourceFor: () => source,
+      run: () => Promise.resolve(),
+      close: () => {},
+    }),
   };
   const settings = CONTROLLER_SETTINGS.parse({});
   return { api: ports, settings: () => settings };
@@ -215,14 +222,14 @@ export function startRightsizing(
   const [random, log] = [seededRandom(21), silentLog];
   const caches = createCaches(cacheSources(api), { clock, random, log });
   const rightsizing = simulatedRightsizing(api, outside);
-  const copies = createRightsizingCopies(rightsizing.api.sources, { clock, random, log });
+  const copies = createRightsizingInformers(rightsizing.api.sources, { clock, random, log });
   const ended = [
     ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
     ...Object.values(copies).map((copy) => copy.run(end.signal)),
     runRightsizing({
       ...rightsizing,
       caches,
-      copies,
+      informers: copies,
       allocationStore: api.allocationStore,
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
       clock,

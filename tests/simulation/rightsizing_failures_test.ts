@@ -7,9 +7,9 @@ import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import {
+  appContainers,
   freeContainers,
   inWorld,
-  ownContainers,
   workloadsOf,
   worldProperty,
 } from "../fixtures/rightsizing/rightsizing_worlds.ts";
@@ -370,7 +370,7 @@ worldProperty(
       assert.deepEqual([status, reason], ["Error", "RBACError"]);
       assert.match(reported ?? "", new RegExp(`${name}: missing: patch pods/resize .*shop$`));
       const wanted = recommendations.map(({ cpu }) => cpu);
-      assert.equal(wanted.length, ownContainers(denied).length);
+      assert.equal(wanted.length, appContainers(denied).length);
       assert.deepEqual(requestsOf(denied.name).slice(0, at), Array(at).fill(wanted));
       // The one that was refused and those behind it are untouched.
       assert.deepEqual(scene.podsOf(denied.name).slice(at), before.slice(at));

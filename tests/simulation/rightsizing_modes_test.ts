@@ -15,12 +15,12 @@ import {
 import {
   anyProblem,
   anyWorkloads,
+  appContainers,
   assertNear,
   type Incident,
   incidentsWithin,
   inWorld,
   live,
-  ownContainers,
   worldProperty,
   type WorldWorkload,
   writesOf,
@@ -79,7 +79,7 @@ worldProperty(
         const reason = dryRun ? "DryRun" : "RecommendOnly";
         assert.deepEqual([record?.status, record?.reason], ["Recommended", reason]);
         const reported = record?.recommendations.map(({ container }) => container);
-        assert.deepEqual(reported, ownContainers(workload));
+        assert.deepEqual(reported, appContainers(workload));
         const status = scene.statusOf("all").workloads?.find(({ name }) => name === workload.name);
         assert.deepEqual(status?.recommendations.map(({ container }) => container), reported);
       }

@@ -4,6 +4,7 @@ import type { PlacementView } from "../../cli/coalloc/placement/placement_view.t
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { createCaches } from "../../controller/caches.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";
+import { createEvictionLog } from "../../controller/placement/eviction_memory.ts";
 import { runPlacementLoop } from "../../controller/placement/loop.ts";
 import { createStatusPublisher } from "../../controller/placement/publisher.ts";
 import { createPlacementState } from "../../controller/placement/store.ts";
@@ -257,11 +258,13 @@ async function controlled(
   };
   for (const copy of Object.values(caches)) void copy.run(end.signal);
   const evicted: string[] = [];
+  const settings = () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly });
   const loop = runPlacementLoop({
     ...options,
     caches,
     state: createPlacementState({ store, clock, log: silentLog }),
-    settings: () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly }),
+    settings,
+    evictions: createEvictionLog({ clock, settings }),
     publisher: createStatusPublisher({ statuses: store, clock, log: silentLog }),
     evictor: {
       evict(pod) {

@@ -44,13 +44,13 @@ export interface BlockedPods {
   readonly means: string;
   readonly remedy?: string;
   readonly count: number;
-  /** The first of them. */
+  /** The first pods. */
   readonly pods: readonly { readonly namespace: string; readonly pod: string }[];
 }
 
-/** All of it. */
+/** The model of the cluster's page. */
 export interface ClusterView {
-  /** A page of them: those that are short of CPU first, then by throttled time and by name. */
+  /** A page of nodes: overloaded and congested ones first, then by throttled time and by name. */
   readonly nodes: readonly NodeLine[];
   readonly paging: Paging;
   /** Nodes by mode. */

@@ -34,23 +34,23 @@ export interface ClearedPod
   readonly bid: number;
   /** Share times price; 0 while nothing is scarce, null where the price is infinite. */
   readonly pays: number | null;
-  /** The last hour in fewer samples: means of a minute. */
+  /** The last hour as means of a minute. */
   readonly minutes: Readonly<Record<"usage" | "demand" | "limit", Samples>>;
 }
 
 /** A pod's part of the clearing. */
 export type Share = Pick<ClearedPod, "namespace" | "pod" | "share" | "need">;
 
-/** All of it. */
+/** The model of a node's page. */
 export interface NodeDetail {
   readonly node: NodeLine;
   readonly hour: NodeHour | undefined;
   /** Shares of all pods of the namespaces that the user may see, the largest first. */
   readonly shares: readonly Share[];
-  /** The same pods, a page of them: most throttled first, then those that lack most of their need. */
+  /** A page of the same pods: most throttled first, then by the part of their need that they lack. */
   readonly pods: readonly ClearedPod[];
   readonly paging: Paging;
-  /** Those of other namespaces together. */
+  /** Pods of all other namespaces. */
   readonly others: { readonly count: number; readonly share: number };
 }
 
@@ -236,7 +236,9 @@ function isShort({ need, share }: Pick<Share, "need" | "share">): boolean {
   return share < need - 1;
 }
 
-/** Shares side by side, as wide as the capacity or what they come to. */
+const LEGEND = [["got", "gets its need"], ["short", "gets less"], ["free", "left"]] as const;
+
+/** Shares side by side, as wide as the capacity, or as their sum if that is more. */
 function clearingBar({ node, shares, others }: NodeDetail): Html {
   const total = shares.reduce((sum, { share }) => sum + share, 0) + others.share;
   const scale = 100 / Math.max(total, node.capacity, 1);
@@ -271,12 +273,7 @@ function clearingBar({ node, shares, others }: NodeDetail): Html {
         title: `Other namespaces: ${cpuText(others.share)}`,
       })
       : ""}</svg>
-    <ul class="legend">${([["got", "gets its need"], ["short", "gets less"], [
-      "free",
-      "left",
-    ]] as const).map((
-      [name, text],
-    ) =>
+    <ul class="legend">${LEGEND.map(([name, text]) =>
       html`<li><svg class="clearing" viewBox="0 0 10 10" aria-hidden="true"><rect class="${name}" width="10" height="10" /></svg>${text}</li>`
     )}</ul>
   `;

@@ -32,7 +32,7 @@ export function toned(text: string, tone: Tone | undefined): Html | string {
   return tone === undefined ? text : html`<span class="${tone}">${text}</span>`;
 }
 
-/** A part of a whole as a bar; full from the share at which it matters. */
+/** A part of a whole as a bar, marked as full from 97 % on. */
 export function shareBar(share: number, label: string): Html {
   const width = Math.max(0, Math.min(100, share * 100)).toFixed(1);
   return html`

@@ -28,9 +28,9 @@ import {
 } from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
-/** All of it. */
+/** The model of placement's page. */
 export interface PlacementView {
-  /** Those that are not as specified first, then by namespace, kind and name. */
+  /** A page of workloads: not as specified first, then by namespace, kind and name. */
   readonly workloads: readonly ShownWorkload[];
   readonly paging: Paging;
   readonly filter: Filter;

@@ -23,7 +23,7 @@ import { type DashboardState, readingsOf, type ViewOptions } from "../state.ts";
 
 /** The list of pods. */
 export interface PodsView {
-  /** A page of them. */
+  /** A page of pods. */
   readonly pods: readonly TopPod[];
   readonly paging: Paging;
   readonly filter: Filter;

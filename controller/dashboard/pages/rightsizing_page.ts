@@ -59,13 +59,13 @@ export interface Savings {
 /** A workload and its savings. */
 export type PricedWorkload = AdvisedWorkload & Savings;
 
-/** All of it. */
+/** The model of rightsizing's page. */
 export interface RightsizingView extends Omit<AdviceView, "workloads">, Required<Savings> {
   /** False where the controller does not run it. */
   readonly on: boolean;
   /** Workloads by status, of all pages. */
   readonly statuses: Readonly<Partial<Record<AdvisedWorkload["status"], number>>>;
-  /** Errors first, then by what they save, the largest first. */
+  /** Errors first, then by savings, the largest first. */
   readonly workloads: readonly PricedWorkload[];
   readonly paging: Paging;
   readonly filter: Filter;
@@ -161,7 +161,7 @@ interface Row {
   readonly first: boolean;
 }
 
-/** `500m → 336m`; below it the manifest where it differs, and the usage that the recommendation is made of. */
+/** `500m → 336m`; below it the manifest where it differs, and the usage behind the recommendation. */
 function change({ container }: Row, name: "cpu" | "memory"): Html {
   const to = container.recommended?.[name];
   const used = container.usage?.[name];
@@ -214,7 +214,7 @@ const SAVED =
   "recommendation yet. Neither counts recommendations of workloads that are Skipped or in Error, nor " +
   "rewritten templates, which do not record the earlier requests.";
 
-/** Requests against usage and recommendation, and what is saved. */
+/** Requests, usage and recommendations of workloads, and their savings. */
 export function rightsizingPage(view: RightsizingView): Page {
   const { workloads, paging, filter, statuses, saved, ifApplied } = view;
   const { namespace, search } = filter;
@@ -262,7 +262,7 @@ ${
   };
 }
 
-/** `1.01 USD a month`, and below it what applying the recommendation adds. */
+/** `1.01 USD a month`, and below it the further savings if the recommendation is applied. */
 function savingsCell({ saved, ifApplied }: PricedWorkload): Html | string {
   const open = ifApplied !== undefined && (ifApplied.cpu !== 0 || ifApplied.memory !== 0)
     ? html`<span class="dim">${savingText(ifApplied)}<br>if applied</span>`
@@ -281,7 +281,7 @@ function moneyText({ perMonth, currency }: NonNullable<Saving["money"]>): string
   return `${signed(perMonth, (amount) => amount.toFixed(2))} ${currency}`;
 }
 
-/** With a minus for what is added instead of saved. */
+/** The amount as a text; a negative one, which is added instead of saved, has a minus. */
 function signed(amount: number, text: (amount: number) => string): string {
   return amount < 0 ? `−${text(-amount)}` : text(amount);
 }

@@ -1,6 +1,6 @@
 /**
  * Long lists: the rows that a user filters by as tables, a page at a time, and the form that filters them.
- * Links and the form are relative to the page's address, and keep what was chosen.
+ * Links and the form are relative to the page's address, and keep the user's choices.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export function pageOf<Row>(
   };
 }
 
-/** By which rows are chosen. */
+/** The choice of rows, and the namespaces to choose from. */
 export interface Filter extends Omit<ListChoice, "page"> {
   /** Namespaces of all rows, to choose from. */
   readonly namespaces: readonly string[];
@@ -110,7 +110,7 @@ export interface TableSection<Row> {
   readonly id: string;
   readonly title: string;
   readonly columns: readonly Column<Row>[];
-  /** Without rows. */
+  /** The text without rows. */
   readonly empty: string;
   readonly caption?: string;
   readonly paging: Paging;
@@ -167,8 +167,8 @@ function pageLinks(
   if (pages === 1) return "";
   const link = (to: number, text: string): Html | string => {
     if (to < 1 || to > pages) return "";
-    const kept = Object.entries(query).flatMap(([name, value]) => value ? [[name, value]] : []);
-    const choice = new URLSearchParams([...kept, ["page", String(to)]]);
+    const filters = Object.entries(query).flatMap(([name, value]) => value ? [[name, value]] : []);
+    const choice = new URLSearchParams([...filters, ["page", String(to)]]);
     return html`<a href="?${choice.toString()}#${id}">${text}</a>`;
   };
   return html`
@@ -188,12 +188,12 @@ export interface Select {
   readonly chosen: string;
 }
 
-/** The form that chooses rows by namespace, by name, and by what else is given. */
+/** The form that chooses rows by namespace, by name, and by the given selects. */
 export function filterForm(
   { namespace = "", namespaces, search = "" }: Filter,
   more: readonly Select[] = [],
 ): Html {
-  // Else a namespace without rows would look like all of them.
+  // A chosen namespace without rows must be an option, or the form would show "all".
   const names = [...new Set([...namespaces, namespace])].filter(Boolean).toSorted();
   const options = [["", "all"] as const, ...names.map((name) => [name, name] as const)];
   const ofNamespace = { label: "Namespace", name: "namespace", options, chosen: namespace };

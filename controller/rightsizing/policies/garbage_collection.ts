@@ -23,7 +23,7 @@ import type { WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import { keyOfName, type RecordStore } from "../store.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 
-/** Workloads and policies that exist, and what is kept of them. */
+/** Workloads and policies that exist, and the stores to clean up. */
 export interface GarbageParts extends PolicyInput {
   /** By key; also those with a template that can't be read now. */
   readonly workloads: ReadonlyMap<string, Pick<Workload, "kind" | "metadata">>;
@@ -38,7 +38,7 @@ export interface GarbageParts extends PolicyInput {
   readonly log: Log;
 }
 
-/** A workload may come back under its name within this time, as in a reinstallation, ms. */
+/** A workload may be created again within this time, as in a reinstallation, ms. */
 const RECREATED_MS = 600_000;
 
 /**
@@ -78,7 +78,7 @@ export async function collectGarbage(parts: GarbageParts): Promise<void> {
   });
 }
 
-/** Deletes annotations of policies that do not select their workload, or all where no annotations are wanted. */
+/** Deletes annotations of policies that do not select their workload, and all where annotations are disabled. */
 async function deleteAnnotations(
   parts: GarbageParts,
   { byName, unreadable }: {

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { RightsizingReason } from "../../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import {
@@ -32,11 +31,11 @@ import { type ReconcileParts, reconcileWorkload } from "../reconcile_workload.ts
 
 /** The state at the beginning of a cycle. */
 export interface CycleState extends PolicyInput {
-  /** All of them, those that can't be read and the disabled ones too. */
+  /** All policies, also disabled and unreadable ones. */
   readonly policies: readonly StoredPolicy[];
   readonly workloads: Iterable<Workload>;
   /**
-   * Only these are reconciled, by key, and those that have no record under this policy yet.
+   * Keys of the workloads to reconcile, beside workloads without a record under this policy.
    * @default all
    */
   readonly only?: ReadonlySet<string> | undefined;
@@ -49,7 +48,7 @@ export interface CycleParts extends Omit<ReconcileParts, "source"> {
   readonly records: RecordStore;
   /** Limits how many workloads are reconciled at the same time. */
   readonly permits: Permits;
-  /** Called with each workload that the server refused to write, and the missing permission. */
+  /** Called with each workload that could not be written, and the missing permission. */
   readonly lacksPermission?: (workload: Workload, permission: string) => void;
 }
 
@@ -73,20 +72,17 @@ export interface CycleOutcome {
 
 type ActivePolicy = StoredPolicy & ReadablePolicy;
 
-/** No usage was asked for such a workload. */
-const UNREADABLE: RightsizingReason = "UnreadableTemplate";
-
 /** A denied change is retried after this, ms. */
 const DENIED_MS = 3_600_000;
 
 /** Runs cycles, and remembers denials between them. */
 export class PolicyCycles {
   readonly #parts: CycleParts;
-  /** Denials of admission, by workload, and the policy that each answers, in its generation. */
+  /** Denials by admission, by workload; `policy`: UID and generation of the policy that was applied. */
   readonly #denials = new Map<string, LastDenial & { readonly policy: string }>();
   /**
-   * Reconciles under way, by workload: where another policy wins in the middle of one, the second must
-   * begin from the record of the first.
+   * Reconciles in progress, by workload: when another policy wins the workload meanwhile, its reconcile must
+   * begin with the record of the first.
    */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
@@ -95,8 +91,8 @@ export class PolicyCycles {
   }
 
   /**
-   * Runs a cycle. A workload that fails never stops the others. A policy that is disabled or can't be read
-   * sends no requests.
+   * Runs a cycle. A workload that fails does not stop the others. A cycle of a policy that is disabled or can't be
+   * read sends no requests.
    */
   async run(policy: StoredPolicy, state: CycleState): Promise<CycleOutcome> {
     const { spec, faults } = policy;
@@ -118,29 +114,29 @@ export class PolicyCycles {
       const last = records.get({ kind, namespace, name });
       return last !== undefined && isNamed(policy, last.policy) ? last : undefined;
     };
-    const { due = [], others = [] } = Object.groupBy(won, (workload) => {
-      const isDue = state.only === undefined || state.only.has(workloadKey(workload)) ||
+    const { selected = [], others = [] } = Object.groupBy(won, (workload) => {
+      const isSelected = state.only === undefined || state.only.has(workloadKey(workload)) ||
         lastRecord(workload) === undefined;
-      return isDue ? "due" : "others";
+      return isSelected ? "selected" : "others";
     });
-    const source = sources.of(policy.spec);
+    const source = sources.sourceFor(policy.spec);
     const reconciled = (await Promise.all(
-      due.map((workload) =>
+      selected.map((workload) =>
         permits.run(async (): Promise<readonly ReconciledWorkload[]> => {
           const outcome = await this.#reconcileNext({ workload, policy, source }, state.signal);
           return outcome === undefined ? [] : [{ workload, outcome }];
         })
       ),
     )).flat();
-    const own = [
+    const wonRecords = [
       ...reconciled.map(({ outcome }) => outcome.record),
       ...others.flatMap((workload) => lastRecord(workload) ?? []),
     ];
     return {
-      problem: providerProblem(own),
-      matched: [...own, ...lost],
+      problem: providerProblem(wonRecords),
+      matched: [...wonRecords, ...lost],
       reconciled,
-      aborted: reconciled.length < due.length,
+      aborted: reconciled.length < selected.length,
     };
   }
 
@@ -150,11 +146,7 @@ export class PolicyCycles {
     signal: AbortSignal,
   ): Promise<ReconcileOutcome | undefined> {
     const key = workloadKey(one.workload);
-    for (
-      let before = this.#underWay.get(key);
-      before && !signal.aborted;
-      before = this.#underWay.get(key)
-    ) await before;
+    while (this.#underWay.has(key) && !signal.aborted) await this.#underWay.get(key);
     if (signal.aborted) return undefined;
     const outcome = this.#reconcile(one, signal).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, outcome);
@@ -169,12 +161,12 @@ export class PolicyCycles {
     const { records, clock, lacksPermission } = this.#parts;
     const { kind, metadata: { namespace, name } } = workload;
     const key = workloadKey(workload);
-    const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
+    const version = `${policy.metadata.uid} ${policy.metadata.generation}`;
     const last = this.#denials.get(key);
     const subject = {
       policy,
       before: records.get({ kind, namespace, name }),
-      denial: last?.policy === asking ? last : undefined,
+      denial: last?.policy === version ? last : undefined,
     };
     let outcome: ReconcileOutcome | undefined;
     try {
@@ -197,7 +189,7 @@ export class PolicyCycles {
         message: failure.message,
         recommendations: record.recommendations,
         retryAtMs: clock.wall() + DENIED_MS,
-        policy: asking,
+        policy: version,
       });
     } else if (outcome.applied !== undefined) this.#denials.delete(key);
     return outcome;
@@ -210,20 +202,20 @@ interface PolicyWorkload extends Pick<ReconcileParts, "source"> {
   readonly policy: ActivePolicy;
 }
 
-/** The workloads that the policy matches: those that it wins, and records of those that another one wins. */
+/** The workloads that the policy matches: those that it wins, and records of those that another policy wins. */
 function discover(
   policy: ActivePolicy,
   state: CycleState,
 ): { readonly won: readonly Workload[]; readonly lost: readonly WorkloadRecord[] } {
-  const own = state.policies.find(({ metadata }) => isNamed(policy, metadata));
+  const present = state.policies.find(({ metadata }) => isNamed(policy, metadata));
   // The policy is deleted.
-  if (own === undefined) return { won: [], lost: [] };
+  if (present === undefined) return { won: [], lost: [] };
   const won: Workload[] = [];
   const lost: WorkloadRecord[] = [];
   for (const workload of state.workloads) {
-    if (!matchesWorkload(own, workload, state)) continue;
+    if (!matchesWorkload(present, workload, state)) continue;
     const winner = policyFor(workload, state);
-    if (winner === undefined || winner === own) won.push(workload);
+    if (winner === undefined || winner === present) won.push(workload);
     else lost.push(outweighedRecord(workload, winner));
   }
   return { won, lost };
@@ -236,11 +228,12 @@ function isNamed(
   return metadata.namespace === namespace && metadata.name === name;
 }
 
-/** A problem of the whole policy where its source has usage of no workload. */
+/** A problem of the whole policy where its source has no usage of any workload. */
 function providerProblem(records: readonly WorkloadRecord[]): PolicyProblem | undefined {
-  const asked = records.filter(({ reason }) => reason !== UNREADABLE);
-  const [first] = asked;
-  const isDown = asked.every(({ reason }) => reason === "ProviderUnavailable");
+  // The source is not queried for a workload with an unreadable template.
+  const queried = records.filter(({ reason }) => reason !== "UnreadableTemplate");
+  const [first] = queried;
+  const isDown = queried.every(({ reason }) => reason === "ProviderUnavailable");
   return first !== undefined && isDown
     ? { reason: "ProviderUnavailable", message: first.message ?? "" }
     : undefined;

@@ -20,7 +20,7 @@ import {
   storedPolicy,
   workloadNamed,
 } from "../../../tests/fixtures/rightsizing/workload_records.ts";
-import type { UsageAnswer, UsageQuestion } from "../ports.ts";
+import type { UsageAnswer, UsageQuery } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
 import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
@@ -37,7 +37,7 @@ interface Cycle {
 
 /** Cycles with a source that answers by `answer`. */
 function stage(
-  answer: (question: UsageQuestion) => Promise<UsageAnswer> = () => Promise.resolve(NO_USAGE),
+  answer: (question: UsageQuery) => Promise<UsageAnswer> = () => Promise.resolve(NO_USAGE),
   { workers = 10, ...parts }: Partial<CycleParts> & { readonly workers?: number } = {},
 ) {
   const asked: string[] = [];
@@ -52,7 +52,7 @@ function stage(
   });
   const cycles = new PolicyCycles({
     sources: {
-      of: () => ({
+      sourceFor: () => ({
         usage(question) {
           asked.push(question.workload.name);
           return answer(question);
@@ -64,7 +64,7 @@ function stage(
     clock: { wall: () => NOW_MS },
     appliers: recordedAppliers(),
     cluster: {
-      podsOf: () => ({ own: [], others: [] }),
+      podsOf: () => ({ pods: [], otherPods: [] }),
       correctionsOf: () => new Map(),
       snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
     },
@@ -185,7 +185,7 @@ pure("run() reports a missing permission, and no other refusals", async () => {
   const { run } = stage((question) => source.usage(question, NEVER), {
     appliers,
     cluster: {
-      podsOf: () => ({ own: [], others: [] }),
+      podsOf: () => ({ pods: [], otherPods: [] }),
       correctionsOf: () => new Map(),
       snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
     },

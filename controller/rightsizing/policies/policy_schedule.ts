@@ -40,11 +40,11 @@ export interface DueCycle {
   readonly signal: AbortSignal;
 }
 
-/** Workloads are created in groups: one cycle for all of this time, ms. */
+/** Delay of a cycle for new workloads, ms: they are often created in groups, which one cycle reconciles. */
 const NEW_WORKLOADS_MS = 2000;
-/** Between two attempts after a failure that may pass, ms at most. */
+/** The longest wait between two attempts after a temporary failure, ms. */
 const LONGEST_RETRY_MS = 300_000;
-/** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not stay in step. */
+/** A cycle begins 5 to 10 % of the interval early, so that policies do not run in step. */
 const LEAST_JITTER = 0.05;
 
 /** The schedule. */
@@ -53,16 +53,16 @@ export class PolicySchedule {
   readonly queue: WorkQueue;
   readonly #parts: PolicyScheduleParts;
   readonly #retries: Backoff;
-  /** The version of each policy that counts. */
+  /** The last queued version of each policy. */
   readonly #versions = new Map<string, StoredPolicy>();
   /** When the next cycle over all workloads is due, by the monotonic clock. */
   readonly #dueAt = new Map<string, number>();
   /** Policies with a new spec: their next cycle is over all workloads. */
   readonly #changed = new Set<string>();
   readonly #running = new Map<string, AbortController>();
-  /** Identities of workloads that were queued before. */
+  /** Identities of workloads that were received before. */
   readonly #seen = new Set<string>();
-  /** UIDs of workloads that are new, or must be retried. */
+  /** UIDs of workloads that are new or must be retried, by key. */
   readonly #pending = new Map<string, string>();
 
   constructor(parts: PolicyScheduleParts) {
@@ -87,7 +87,7 @@ export class PolicySchedule {
     return [before, now].filter((one) => one !== undefined);
   }
 
-  /** Queues other policies that may win or lose a workload by a change of these versions of one. */
+  /** Queues other policies that may win or lose a workload by the change of one policy from version to version. */
   queueAffected(key: string, versions: readonly StoredPolicy[]): void {
     const { policies, input, workloads } = this.#parts;
     const affected = affectedPolicies(versions, {
@@ -111,7 +111,7 @@ export class PolicySchedule {
     if (winner !== undefined) this.queue.add(objectKey(winner.metadata), NEW_WORKLOADS_MS);
   }
 
-  /** Begins a policy's cycle. `term`: ends all cycles. */
+  /** Begins a policy's cycle. `term` aborts all cycles. */
   begin(policy: StoredPolicy, term: AbortSignal): DueCycle {
     const key = objectKey(policy.metadata);
     const begunAt = this.#parts.clock.monotonic();
@@ -126,7 +126,7 @@ export class PolicySchedule {
     };
   }
 
-  /** Takes the outcome of a cycle; returns when to retry what failed, ms, or Infinity. */
+  /** Notes the outcome of a cycle; returns the time until failed workloads are retried, ms, or Infinity. */
   reconciled(cycle: DueCycle, outcome: CycleOutcome): number {
     const { policy: { metadata, spec }, begunAt, only } = cycle;
     if (only === undefined && !outcome.aborted && spec !== undefined) {
@@ -142,7 +142,7 @@ export class PolicySchedule {
         continue;
       }
       this.#retries.reset(key);
-      // A workload that was recreated meanwhile is still new.
+      // A workload that was recreated during the cycle is still new.
       if (this.#pending.get(key) === workload.metadata.uid) this.#pending.delete(key);
     }
     return retryMs;

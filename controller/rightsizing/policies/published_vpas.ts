@@ -10,7 +10,7 @@ import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
-import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
+import { reachesThreshold } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";
@@ -21,7 +21,7 @@ import type { CycleOutcome, ReconciledWorkload } from "./policy_cycle.ts";
 
 /** Dependencies of the publisher. */
 export interface PublishedVPAParts {
-  readonly copy: Pick<Informer<VerticalPodAutoscaler>, "get" | "all">;
+  readonly cache: Pick<Informer<VerticalPodAutoscaler>, "get" | "all">;
   readonly publisher: VPAPublisher;
   readonly events: RightsizingEvents;
   readonly log: Log;
@@ -45,7 +45,7 @@ export class PublishedVPAs {
   readonly #parts: PublishedVPAParts;
   /** By namespace and name of the VPA. */
   readonly #written = new Map<string, Written>();
-  /** Failures that were reported, by workload, until one succeeds: UID of the policy, and the problem. */
+  /** Reported failures by workload, until it is published: UID of the policy, and the problem. */
   readonly #reported = new Map<string, { readonly policy: string; readonly problem: string }>();
 
   constructor(parts: PublishedVPAParts) {
@@ -83,8 +83,8 @@ export class PublishedVPAs {
     for (const workload of this.#reported.keys()) {
       if (!keep(workload)) this.#reported.delete(workload);
     }
-    const { copy, publisher, log } = this.#parts;
-    for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
+    const { cache, publisher, log } = this.#parts;
+    for (const { metadata, target: { kind, name }, published } of [...cache.all()]) {
       if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
       try {
         await publisher.remove(metadata);
@@ -97,28 +97,28 @@ export class PublishedVPAs {
     }
   }
 
-  /** Writes one VPA; returns why it can't be published, or undefined. */
+  /** Writes one VPA; returns the problem if it can't be published. */
   async #write(
     { workload, outcome: { record: { recommendations: values } } }: ReconciledWorkload,
   ): Promise<string | undefined> {
-    const { copy, publisher } = this.#parts;
+    const { cache, publisher } = this.#parts;
     const vpa = publishedVPA(workload, values);
     const key = objectKey(vpa.metadata);
-    const found = copy.get(key);
+    const found = cache.get(key);
     if (found !== undefined && found.published === undefined) {
       return `VPA ${key} belongs to another owner`;
     }
     const before = this.#written.get(key);
     let uid = found?.metadata.uid;
     if (uid !== undefined && before?.uid === uid && isNear(before.values, values)) return undefined;
-    const of = workloadKey(workload);
+    const owner = workloadKey(workload);
     try {
       if (uid === undefined) {
         uid = await publisher.create(vpa);
-        this.#written.set(key, { workload: of, uid, values: [] });
+        this.#written.set(key, { workload: owner, uid, values: [] });
       }
       await publisher.recommend(vpa, uid);
-      this.#written.set(key, { workload: of, uid, values });
+      this.#written.set(key, { workload: owner, uid, values });
       return undefined;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -129,7 +129,7 @@ export class PublishedVPAs {
     }
   }
 
-  /** Reports a problem, unless it was reported on the policy for any workload. */
+  /** Reports a problem, unless the same one was reported on the policy for another workload. */
   #report(
     policy: StoredPolicy,
     { workload, problem }: { readonly workload: string; readonly problem: string },
@@ -154,7 +154,7 @@ function isNear(
 ): boolean {
   return before.length === now.length && now.every(({ container, cpu, memory }, index) => {
     const was = before[index];
-    return was?.container === container && !isWorth(was.cpu, cpu, LEAST_CHANGE) &&
-      !isWorth(was.memory, memory, LEAST_CHANGE);
+    return was?.container === container && !reachesThreshold(was.cpu, cpu, LEAST_CHANGE) &&
+      !reachesThreshold(was.memory, memory, LEAST_CHANGE);
   });
 }

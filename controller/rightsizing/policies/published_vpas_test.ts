@@ -50,7 +50,7 @@ function stage() {
   const events: RightsizingEvent[] = [];
   const copy = { follows: true, get: table.get, all: table.all };
   const vpas = new PublishedVPAs({
-    copy: {
+    cache: {
       get: (key) => copy.follows ? table.get(key) : undefined,
       all: () => copy.follows ? table.all() : [],
     },

@@ -21,7 +21,7 @@ import type { RecordStore } from "../store.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 
-/** The problem in the first of the policy's namespaces that has it; undefined where none has. */
+/** The problem of the first namespace with reports that can't be written; undefined where there is none. */
 export function unwrittenRecord(
   { matched }: Pick<CycleOutcome, "matched">,
   records: Pick<RecordStore, "unwritten">,
@@ -36,10 +36,10 @@ export function unwrittenRecord(
   return undefined;
 }
 
-/** An outcome, and where it is reported. */
+/** An outcome, and the receivers of its report. */
 export interface CycleReport {
   readonly outcome: CycleOutcome;
-  /** The policy as it is now; undefined where it is gone. */
+  /** The policy as the cache has it now; undefined where it is deleted. */
   readonly present: StoredPolicy | undefined;
   readonly statuses: PolicyStatusWriter;
   readonly events: RightsizingEvents;
@@ -53,8 +53,8 @@ export interface CycleReport {
 }
 
 /**
- * Writes the status, and then VPAs and annotations, where the policy wants those. Throws what the writer of
- * the status throws, once the rest is written. `policy`: as the cycle had it.
+ * Writes the status, then VPAs and annotations, where they are enabled. Throws an error of the status's writer
+ * once these are written. `policy`: the version of the cycle.
  */
 export async function reportCycle(policy: StoredPolicy, report: CycleReport): Promise<void> {
   const { outcome: { reconciled }, present, writer, vpas, permits, settings, log, signal } = report;
@@ -63,7 +63,7 @@ export async function reportCycle(policy: StoredPolicy, report: CycleReport): Pr
       await reportOnPolicy(policy, { ...report, present });
     }
   } finally {
-    // On shutdown nothing is begun that the next leader writes anyway.
+    // On shutdown, the next leader writes these anyway.
     if (!signal.aborted) await vpas.publish(policy, { reconciled, permits, signal });
     if (settings().annotateWorkloads && !signal.aborted) {
       await writeAnnotations(

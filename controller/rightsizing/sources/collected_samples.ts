@@ -1,5 +1,5 @@
 /**
- * Collects the samples of many series, and makes distributions of them.
+ * Collects the samples of many series as distributions.
  *
  * @module
  */
@@ -10,13 +10,7 @@ import {
   samplesDistribution,
 } from "../../../shared/rightsizing/distribution.ts";
 import type { ResourceName } from "../../../shared/api/pod.ts";
-import type { UsageQuestion, UsageWindow } from "../ports.ts";
-
-/** Values and their times, ms since 1970, at the same indices. */
-export interface TimedValues {
-  readonly timesMs: ArrayLike<number>;
-  readonly values: ArrayLike<number>;
-}
+import type { UsageQuery, UsageWindow } from "../ports.ts";
 
 interface Samples {
   readonly values: number[];
@@ -24,23 +18,27 @@ interface Samples {
   newestMs: number;
 }
 
-/** The samples of one question. */
+/** The samples of one query. */
 export class CollectedSamples {
   readonly #window: UsageWindow;
   readonly #containers: ReadonlyMap<string, Readonly<Record<ResourceName, Samples>>>;
 
-  constructor({ containers, window }: Pick<UsageQuestion, "containers" | "window">) {
+  constructor({ containers, window }: Pick<UsageQuery, "containers" | "window">) {
     const none = (): Samples => ({ values: [], oldestMs: Infinity, newestMs: -Infinity });
     this.#window = window;
     this.#containers = new Map(containers.map((name) => [name, { cpu: none(), memory: none() }]));
   }
 
   /**
-   * Takes the samples of the window that are numbers from 0 on, times `factor`. Other containers than those
-   * of the question are left out.
+   * Adds the samples times `factor`. Leaves out samples outside of the window, negative and infinite ones and NaN,
+   * and containers that the query does not name.
    */
   add(
-    { timesMs, values }: TimedValues,
+    { timesMs, values }: {
+      /** Times of the values at the same indices, ms since 1970. */
+      readonly timesMs: ArrayLike<number>;
+      readonly values: ArrayLike<number>;
+    },
     { container, resource, factor = 1 }: {
       readonly container: string;
       readonly resource: ResourceName;
@@ -61,7 +59,7 @@ export class CollectedSamples {
     }
   }
 
-  /** The distributions of each container of the question. */
+  /** The distributions of each container of the query. */
   usage(): ReadonlyMap<string, ContainerUsage> {
     return new Map(Array.from(this.#containers, ([container, { cpu, memory }]) => [
       container,

@@ -27,10 +27,10 @@ export interface CustomSource {
   readonly login: LoginFiles;
 }
 
-/** Sources by the name that policies say. */
+/** Sources by the name in policies. */
 export type CustomSourceTable = ReadonlyMap<string, CustomSource>;
 
-/** A map of names to addresses, with a login after them; without any, the map is empty. */
+/** A map of names to addresses, each with an optional login; may be empty. */
 export const customSourceTableKind: Kind<CustomSourceTable> = namedTableKind({
   expects: "a map of names to addresses, which may be followed by tokenFile=FILE, or user=NAME " +
     "passwordFile=FILE, and caFile=FILE",
@@ -105,24 +105,16 @@ export interface CustomUsageOptions extends Pick<BoundedRequest, "url" | "login"
   readonly maxBytes?: number;
 }
 
-/** A source over that server; samples outside of the window or of other containers are left out. */
+/** A source at this server; leaves out samples outside of the window or of other containers. */
 export function createCustomUsageSource(
   { timeoutMs = 15_000, maxBytes = 16 * 1024 * 1024, ...server }: CustomUsageOptions,
 ): UsageSource {
   return {
-    async usage(question, signal) {
-      const { namespace, workload: { kind, name, uid }, pods, containers, window } = question;
-      const samples = new CollectedSamples(question);
+    async usage(query, signal) {
+      const { namespace, workload, pods, containers, window } = query;
+      const samples = new CollectedSamples(query);
       if (containers.length === 0) return { usage: samples.usage() };
-      const { fromMs, toMs } = window;
-      const body = {
-        version: VERSION,
-        namespace,
-        workload: { kind, name, uid },
-        pods,
-        containers,
-        window: { fromMs, toMs },
-      };
+      const body = { version: VERSION, namespace, workload, pods, containers, window };
       const answer = await boundedFetch(
         { program: "controller", ...server, body, timeoutMs, maxBytes },
         signal,

@@ -10,7 +10,7 @@ import { assertMatches } from "../../../tests/fixtures/assert_matches.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { serveCustomUsage } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
-import type { UsageQuestion } from "../ports.ts";
+import type { UsageQuery } from "../ports.ts";
 import { createCustomUsageSource, type CustomUsageOptions } from "./custom_usage.ts";
 
 usageSourceContract("createCustomUsageSource()", () => {
@@ -19,7 +19,7 @@ usageSourceContract("createCustomUsageSource()", () => {
 });
 
 const NEVER = new AbortController().signal;
-const QUESTION: UsageQuestion = {
+const QUESTION: UsageQuery = {
   namespace: "shop",
   workload: { kind: "Deployment", name: "web", uid: "u" },
   pods: ["web-a"],
@@ -39,7 +39,7 @@ async function ask(
   answer: unknown,
   { question = QUESTION, ...options }:
     & Partial<CustomUsageOptions>
-    & { question?: UsageQuestion } = {},
+    & { question?: UsageQuery } = {},
 ) {
   await using server = serveCanned(() => answer);
   const source = createCustomUsageSource({ url: `${server.url}/usage`, ...options });
@@ -79,7 +79,7 @@ Deno.test("createCustomUsageSource() understands the examples of its document", 
     page.matchAll(/```json\n([\s\S]*?)```/g),
     ([, text]) => text ?? "",
   );
-  const question: UsageQuestion = { ...JSON.parse(asked), otherPods: [] };
+  const question: UsageQuery = { ...JSON.parse(asked), otherPods: [] };
   const { answered, requests } = await ask(JSON.parse(answer), { question });
   assert.deepEqual(requests[0]?.body, JSON.parse(asked));
   assert.ok("usage" in answered);

@@ -1,21 +1,21 @@
 /**
- * Moments of a window at which a server with a history is asked.
+ * The moments of a window for which a server with a history is queried.
  *
  * @module
  */
 import type { UsageWindow } from "../ports.ts";
 
-/** The first moment, the last, and all between at this distance; ms since 1970, and ms. */
+/** Moments from the first to the last, ms since 1970, at steps of `stepMs`. */
 export interface Moments {
   readonly startMs: number;
   readonly endMs: number;
   readonly stepMs: number;
 }
 
-/** As long as the range of Prometheus's rates: each second counts once. */
+/** As long as the range of Prometheus' rates: each second counts once. */
 const LONGEST_STEP_MS = 120_000;
 const LEAST_STEP_MS = 15_000;
-/** Points of a short window, so that its percentiles stand on something. */
+/** Points of a short window, enough for its percentiles. */
 const POINTS_WANTED = 720;
 /** Points at most in an answer of Prometheus for one series. */
 const MOST_POINTS = 11_000;
@@ -33,12 +33,12 @@ export function momentsOf({ fromMs, toMs }: UsageWindow): Moments {
   return { startMs: toMs - steps * stepMs, endMs: toMs, stepMs };
 }
 
-/** How many moments these are. */
+/** The number of moments. */
 export function countMoments({ startMs, endMs, stepMs }: Moments): number {
   return Math.round((endMs - startMs) / stepMs) + 1;
 }
 
-/** The moments in this many parts, in order, each moment in one; fewer where there are not as many. */
+/** Divides the moments into this many parts, in order; fewer where there are fewer moments. */
 export function splitMoments(moments: Moments, parts: number): readonly Moments[] {
   const { startMs, stepMs } = moments;
   const count = countMoments(moments);

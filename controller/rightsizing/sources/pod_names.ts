@@ -1,26 +1,26 @@
 /**
- * Names of the pods of a workload, those that are gone among them.
+ * Patterns for the names of a workload's pods, deleted ones included.
  *
  * @module
  */
-import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
+import type { UsageQuery, WorkloadIdentity } from "../ports.ts";
 
 /**
- * The letters and digits that made-up parts of names consist of: without vowels, and without what
- * looks like one. Source: k8s.io/apimachinery/pkg/util/rand (`alphanums`).
+ * The characters of random parts of names: without vowels and digits that look like one. Source:
+ * k8s.io/apimachinery/pkg/util/rand (`alphanums`).
  */
 const SAFE = "[bcdfghjklmnpqrstvwxz2456789]";
-/** The part that makes a pod's name unlike others (k8s.io/apiserver/pkg/storage/names). */
+/** The random end of a pod's name (k8s.io/apiserver/pkg/storage/names). */
 const RANDOM = `${SAFE}{5}`;
 /** A hash of the template is 32 bits in decimal, each digit written as a safe character. */
 const LONGEST_HASH = 10;
-/** Characters before the random part, which are cut to this: 63 − 5, from the same place. */
+/** The part before the random one is cut to so many characters: 63 − 5, from the same package. */
 const LONGEST_BASE = 58;
 
 /**
  * A regular expression, of RE2 and of JavaScript alike, for the whole names of a workload's pods:
  * `web-<hash>-<random>` of a Deployment, `web-<ordinal>` of a StatefulSet, `web-<random>` of a
- * DaemonSet. It holds for pods that are gone, too.
+ * DaemonSet.
  */
 export function podNamePattern({ kind, name }: Pick<WorkloadIdentity, "kind" | "name">): string {
   if (kind === "StatefulSet") return `${regexText(name)}-(?:0|[1-9][0-9]*)`;
@@ -40,31 +40,32 @@ export function regexText(text: string): string {
 }
 
 /**
- * Whether a series is of a pod of another workload: its own name says so, or that of a
- * living sibling. `web-bcd-x4x4x` does not belong to the Deployment `web` where `web-bcd-y5y5y` belongs
- * to the DaemonSet `web-bcd`.
+ * Returns a function that is true for names of other workloads' pods: of `otherPods`, and of pods with the same
+ * creator. `web-bcd-x4x4x` does not belong to the Deployment `web` where `web-bcd-y5y5y` belongs to the DaemonSet
+ * `web-bcd`.
  */
-export function othersPods(
+export function foreignPodFilter(
   { pods, otherPods }: { readonly pods: readonly string[]; readonly otherPods: readonly string[] },
 ): (pod: string) => boolean {
-  const own = new Set(pods);
+  const workloadPods = new Set(pods);
   const others = new Set(otherPods);
-  const families = new Set(otherPods.map(familyOf));
-  for (const pod of pods) families.delete(familyOf(pod));
-  return (pod) => !own.has(pod) && (others.has(pod) || families.has(familyOf(pod)));
+  const otherCreators = new Set(otherPods.map(creatorName));
+  for (const pod of pods) otherCreators.delete(creatorName(pod));
+  return (pod) =>
+    !workloadPods.has(pod) && (others.has(pod) || otherCreators.has(creatorName(pod)));
 }
 
-/** The part before the last: the name of the object that made the pod. */
-function familyOf(pod: string): string {
+/** The name without its last part: of the object that created the pod. */
+function creatorName(pod: string): string {
   return pod.slice(0, Math.max(0, pod.lastIndexOf("-")));
 }
 
 /**
- * A regular expression for the names of the pods of a question: by the rule of the names, and by name
- * where a living pod does not follow it.
+ * A regular expression for the names of the pods of a query: the workload's pattern, and the names of present pods
+ * that do not match it.
  */
-export function podsPattern({ workload, pods }: UsageQuestion): string {
-  const rule = podNamePattern(workload);
-  const byRule = new RegExp(`^(?:${rule})$`);
-  return [rule, ...pods.filter((pod) => !byRule.test(pod)).map(regexText)].join("|");
+export function podsPattern({ workload, pods }: UsageQuery): string {
+  const pattern = podNamePattern(workload);
+  const whole = new RegExp(`^(?:${pattern})$`);
+  return [pattern, ...pods.filter((pod) => !whole.test(pod)).map(regexText)].join("|");
 }

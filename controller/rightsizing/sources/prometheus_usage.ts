@@ -12,28 +12,27 @@ import {
 } from "../../../adapters/prometheus/range_queries.ts";
 import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
 import type { LoginFiles, RequestHeaders } from "../../../shared/config/server_kinds.ts";
-import type { UsageConnections, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
+import type { UsageConnections, UsageProblem, UsageQuery, UsageSource } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
-import { othersPods, podsPattern, regexText } from "./pod_names.ts";
+import { foreignPodFilter, podsPattern, regexText } from "./pod_names.ts";
 
 /** The range of a rate, as long as the longest usual step of `moments.ts`. */
 const RATE_RANGE = "2m";
 
 /**
- * One query a resource, over all pods and containers: cores as rates over 2 min, and bytes of the
- * working set. Series that differ in other labels only are the same thing seen twice, by several
- * collectors or before and after a container's restart, so the largest counts. `matchers`: of other
- * labels, `cluster="prod"`.
+ * The query of each resource, over all pods and containers: cores as rates over 2 min, and bytes of the working
+ * set. Series that differ in other labels only are of the same container, from several collectors or before and
+ * after a restart, so the largest counts. `matchers`: for other labels, `cluster="prod"`.
  */
 export function usageQueries(
-  question: UsageQuestion,
+  query: UsageQuery,
   matchers: readonly string[],
 ): Readonly<Record<ResourceName, string>> {
-  const { namespace, containers } = question;
+  const { namespace, containers } = query;
   const selector = [
     `namespace=${quoted(namespace)}`,
-    `pod=~${quoted(podsPattern(question))}`,
+    `pod=~${quoted(podsPattern(query))}`,
     `container=~${quoted(containers.map(regexText).join("|"))}`,
     ...matchers,
   ].join(",");
@@ -42,25 +41,16 @@ export function usageQueries(
   return { cpu: `max by (pod,container) (${cpu})`, memory: `max by (pod,container) (${memory})` };
 }
 
-/** A string of PromQL: its escapes are those of Go, of which JSON's are some. */
+/** A string of PromQL, which has Go's escapes: these include JSON's. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Where is asked. */
-export interface PrometheusUsageParts {
-  readonly queries: PrometheusRangeQueries;
-  /** The server's address, which may change; null: there is none. */
-  readonly server: () => string | null;
-  /** Matchers for labels that all usage has, `cluster="prod"`; they may change. */
-  readonly matchers: () => readonly string[];
-}
-
-/** From what Prometheus counts in, cores and bytes, to millicores and bytes. */
+/** From Prometheus' cores and bytes to millicores and bytes. */
 const FACTORS: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 };
 /** Points that one answer should have at most, some 12 MB. */
 const POINTS_PER_ANSWER = 400_000;
-/** A time span of which not even this many moments can be answered is not divided further. */
+/** A query of no more moments is not divided further. */
 const LEAST_MOMENTS = 2;
 
 const NO_SERVER: UsageProblem = {
@@ -76,7 +66,7 @@ export interface PrometheusSettings {
   readonly prometheusMatchers: readonly string[];
 }
 
-/** The source at the address of the settings, which is followed while the program runs. */
+/** The source at the address of the settings, which may change while the program runs. */
 export function connectPrometheusUsage(
   { settings, loginOf }: UsageConnections<PrometheusSettings>,
 ): UsageSource {
@@ -92,14 +82,19 @@ export function connectPrometheusUsage(
 }
 
 /**
- * A source that asks twice, once for CPU and once for memory. Answers that would be too large are
- * asked for in parts of the time, by the number of living pods, and halved where the series
- * of pods that are gone make them too large still.
+ * A source that sends one query for CPU and one for memory. The window is divided by the expected size of the
+ * answer, and halved again where series of deleted pods make an answer too large.
  */
 export function createPrometheusUsageSource(
-  { queries, server, matchers }: PrometheusUsageParts,
+  { queries, server, matchers }: {
+    readonly queries: PrometheusRangeQueries;
+    /** The server's address, which may change; null: none is configured. */
+    readonly server: () => string | null;
+    /** Matchers for labels that all usage has, `cluster="prod"`; they may change. */
+    readonly matchers: () => readonly string[];
+  },
 ): UsageSource {
-  /** The series of all moments, the same one in several parts perhaps. */
+  /** The series of all moments; one series may come in several parts. */
   async function ask(
     range: PrometheusRange,
     { parts, signal }: { readonly parts: number; readonly signal: AbortSignal },
@@ -121,17 +116,17 @@ export function createPrometheusUsageSource(
   }
 
   return {
-    async usage(question, signal) {
+    async usage(query, signal) {
       const at = server();
       if (at === null) return NO_SERVER;
-      const samples = new CollectedSamples(question);
-      const { pods, containers, window } = question;
+      const samples = new CollectedSamples(query);
+      const { pods, containers, window } = query;
       if (containers.length === 0) return { usage: samples.usage() };
       const moments = momentsOf(window);
-      const texts = usageQueries(question, matchers());
+      const texts = usageQueries(query, matchers());
       const points = Math.max(1, pods.length * containers.length * countMoments(moments));
       const parts = Math.ceil(points / POINTS_PER_ANSWER);
-      const isOthers = othersPods(question);
+      const isOthers = foreignPodFilter(query);
       const collect = async (resource: ResourceName): Promise<UsageProblem | undefined> => {
         const range = { ...moments, server: at, query: texts[resource] };
         const answer = await ask(range, { parts, signal });

@@ -12,10 +12,10 @@ import {
 } from "../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
-import type { UsageQuestion } from "../ports.ts";
+import type { UsageQuery } from "../ports.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";
-import { othersPods, podNamePattern } from "./pod_names.ts";
+import { foreignPodFilter, podNamePattern } from "./pod_names.ts";
 
 for (const maxBytes of [1_000_000, 4000]) {
   usageSourceContract(`createPrometheusUsageSource() in answers of ${maxBytes} bytes`, () => {
@@ -31,7 +31,7 @@ for (const maxBytes of [1_000_000, 4000]) {
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = 1_767_225_600_000;
-const QUESTION: UsageQuestion = {
+const QUESTION: UsageQuery = {
   namespace: "shop",
   workload: { kind: "StatefulSet", name: "web", uid: "u" },
   pods: ["web-0"],
@@ -251,8 +251,8 @@ pure("podNamePattern() holds for all names that Kubernetes makes, however long, 
   );
 });
 
-pure("othersPods() knows others' pods, and those of the same maker that are gone", () => {
-  const isOthers = othersPods({
+pure("foreignPodFilter() knows others' pods, and those of the same maker that are gone", () => {
+  const isOthers = foreignPodFilter({
     pods: ["web-6d4cf56db6-x2b7z"],
     otherPods: ["web-bcd-x2b7z", "web-6d4cf56db6-bbbbb", "alone"],
   });

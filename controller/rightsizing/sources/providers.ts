@@ -13,20 +13,25 @@ import { connectPrometheusUsage, type PrometheusSettings } from "./prometheus_us
 
 const PROVIDER_SHAPE = { ...SAMPLER_SETTINGS, ...CUSTOM_SETTINGS };
 
-/** The settings that only sources read; they follow in this order among those of rightsizing. */
+/** The settings that only sources read, in the order of the generated docs. */
 export const PROVIDER_SETTINGS: z.ZodObject<typeof PROVIDER_SHAPE> = z.object(PROVIDER_SHAPE);
 
 /** All settings that sources read. Those of Prometheus are the market's, too. */
 export type UsageSettings = PrometheusSettings & SettingValues<typeof PROVIDER_SETTINGS>;
 
-/** Connects a source, or returns why there is none. `name`: of a custom source. */
-export type ConnectSource = (
-  connections: UsageConnections<UsageSettings>,
-  name?: string,
-) => UsageSource | UsageProblem;
-
-/** The providers. Rows are the only places that know the files of sources with a history. */
-export const PROVIDERS: Readonly<Record<UsageProvider, ConnectSource>> = {
+/**
+ * Connects the source of each provider, or returns why there is none. `name`: of a custom source. Only these rows
+ * know the files of sources with a history.
+ */
+export const PROVIDERS: Readonly<
+  Record<
+    UsageProvider,
+    (
+      connections: UsageConnections<UsageSettings>,
+      name?: string,
+    ) => UsageSource | UsageProblem
+  >
+> = {
   prometheus: connectPrometheusUsage,
   "metrics-server": ({ sampler }) => sampler,
   custom: connectCustomUsage,

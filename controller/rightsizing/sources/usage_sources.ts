@@ -1,5 +1,5 @@
 /**
- * Sources of usage by the providers that policies name: each answer within a timeout, and cached.
+ * Sources of usage by the providers that policies name, with a timeout and a cache.
  *
  * @module
  */
@@ -13,12 +13,12 @@ import type {
   UsageAnswer,
   UsageConnections,
   UsageProblem,
-  UsageQuestion,
+  UsageQuery,
   UsageSource,
 } from "../ports.ts";
 import { PROVIDERS, type UsageSettings } from "./providers.ts";
 
-/** Called when a source has answered, or its time was over. */
+/** Called when a source has answered, or after its timeout. */
 export type CollectionObserver = (provider: UsageProvider, tookMs: number) => void;
 
 /** The source that a policy names. */
@@ -36,15 +36,15 @@ export interface UsageSourceParts {
 
 /** The sources. */
 export interface UsageSources {
-  /** The source of a policy, with its cache; one that only reports a problem where there is none. */
-  of(policy: SourceOfPolicy): UsageSource;
+  /** The source of a policy, with its cache; without one, a source that answers with the problem. */
+  sourceFor(policy: SourceOfPolicy): UsageSource;
 }
 
-/** For an answer, ms: a large one takes many requests, each of which has a timeout of its own. */
+/** Timeout of an answer, ms: a large one takes many requests, each of which has a timeout of its own. */
 const TIMEOUT_MS = 300_000;
-/** After a failure a source is not asked again for this long, ms. */
+/** How long a failure is cached, ms. */
 const FAILURE_LIFE_MS = 5000;
-/** No answer is used longer. */
+/** The longest time for which an answer is cached, ms. */
 const LONGEST_LIFE_MS = 60_000;
 
 /** The sources that the settings name; `close` closes idle connections. */
@@ -99,7 +99,7 @@ export function createUsageSources(
   }
 
   return {
-    of(policy) {
+    sourceFor(policy) {
       const cache = cacheOf(policy);
       return "problem" in cache
         ? { usage: () => Promise.resolve(cache) }
@@ -113,20 +113,19 @@ function withTimeout(
   source: UsageSource,
   { clock, answered }: {
     readonly clock: UsageSourceParts["clock"];
-    /** Called with how long the source took, ms, unless the question was aborted. */
+    /** Called with how long the source took, ms, unless the query was aborted. */
     readonly answered: (tookMs: number) => void;
   },
 ): UsageSource {
   return {
-    async usage(question, signal) {
+    async usage(query, signal) {
       const begunAt = clock.monotonic();
       const onTimeout = (): UsageAnswer => ({
         problem: "unreachable",
         message: `no answer came within ${TIMEOUT_MS / 1000} s`,
       });
       try {
-        const usage = (over: AbortSignal) =>
-          source.usage(question, AbortSignal.any([signal, over]));
+        const usage = (over: AbortSignal) => source.usage(query, AbortSignal.any([signal, over]));
         return await within(usage, { clock, ms: TIMEOUT_MS, onTimeout });
       } finally {
         if (!signal.aborted) answered(clock.monotonic() - begunAt);
@@ -135,7 +134,7 @@ function withTimeout(
   };
 }
 
-/** The source itself, but an answer that came less than `lifeMs` ago will do, or one in flight. */
+/** Returns a source that answers from the cache if an answer is younger than `lifeMs` or in flight. */
 export type UsageCache = (lifeMs: number) => UsageSource;
 
 interface Entry {
@@ -145,13 +144,13 @@ interface Entry {
 }
 
 /**
- * An empty cache. The signal of the question that was sent ends it for all that wait for its answer: a
- * workload is reconciled once at a time.
+ * An empty cache. Aborting a query ends it for all that wait for the same answer, which is fine as a workload has
+ * only one reconcile at a time.
  */
 export function createUsageCache(
   { source, clock }: { readonly source: UsageSource; readonly clock: Pick<Clock, "monotonic"> },
 ): UsageCache {
-  /** By question, those in flight among them. */
+  /** By query, also those in flight. */
   const entries = new Map<string, Entry>();
 
   function isFresh({ settled }: Entry, lifeMs: number): boolean {
@@ -161,8 +160,8 @@ export function createUsageCache(
   }
 
   return (lifeMs) => ({
-    async usage(question, signal) {
-      const key = keyOf(question);
+    async usage(query, signal) {
+      const key = keyOf(query);
       const known = entries.get(key);
       if (known !== undefined && isFresh(known, lifeMs)) return await known.answer;
       entries.delete(key);
@@ -171,7 +170,7 @@ export function createUsageCache(
         if (isFresh(entry, LONGEST_LIFE_MS)) break;
         entries.delete(old);
       }
-      const entry: Entry = { answer: source.usage(question, signal) };
+      const entry: Entry = { answer: source.usage(query, signal) };
       entries.set(key, entry);
       try {
         const answer = await entry.answer;
@@ -184,8 +183,8 @@ export function createUsageCache(
   });
 }
 
-/** The same question a little later has another window of the same length. */
-function keyOf({ namespace, workload, containers, window }: UsageQuestion): string {
+/** A key of the window's length: the same query a little later has another window of the same length. */
+function keyOf({ namespace, workload, containers, window }: UsageQuery): string {
   const { kind, name, uid } = workload;
   return JSON.stringify([namespace, kind, name, uid, containers, window.toMs - window.fromMs]);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import type { UsageAnswer, UsageQuestion, UsageSource } from "../ports.ts";
+import type { UsageAnswer, UsageQuery, UsageSource } from "../ports.ts";
 import {
   connectUsageSources,
   createUsageCache,
@@ -24,7 +24,7 @@ function test(name: string, fn: () => Promise<void> | void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-function question(name: string, toMs = 0): UsageQuestion {
+function question(name: string, toMs = 0): UsageQuery {
   return {
     namespace: "shop",
     workload: { kind: "Deployment", name, uid: name },
@@ -86,7 +86,7 @@ test("createUsageCache() distinguishes questions by workload, containers and len
   const { cache, asked } = stage();
   const source = cache(30_000);
   const web = question("web");
-  const others: readonly UsageQuestion[] = [
+  const others: readonly UsageQuery[] = [
     { ...web, namespace: "other" },
     { ...web, workload: { ...web.workload, uid: "made again" } },
     { ...web, workload: { ...web.workload, kind: "DaemonSet" } },
@@ -148,7 +148,7 @@ function sourcesStage(create: UsageSourceParts["create"]) {
   const collected = (...args: unknown[]) => void reported.push(args);
   const sources = createUsageSources({ create, clock, log: silentLog, collected });
   const said = async (policy: SourceOfPolicy): Promise<UsageAnswer> =>
-    await sources.of(policy).usage(question("web"), NEVER);
+    await sources.sourceFor(policy).usage(question("web"), NEVER);
   return { clock, said, reported };
 }
 
@@ -255,7 +255,8 @@ function connect(text: string) {
   const sources = connectUsageSources({
     ...{ settings: () => read.values, sampler, clock, log: silentLog, collected: undefined },
   });
-  const ask = (policy: SourceOfPolicy) => sources.of(policy).usage(sceneQuestion(END_MS), NEVER);
+  const ask = (policy: SourceOfPolicy) =>
+    sources.sourceFor(policy).usage(sceneQuestion(END_MS), NEVER);
   return { ask, close: sources.close };
 }
 

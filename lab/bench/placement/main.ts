@@ -19,6 +19,7 @@ import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches } from "../../../controller/caches.ts";
 import { createPlacementState } from "../../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../../controller/placement/caches.ts";
+import { createEvictionLog } from "../../../controller/placement/eviction_memory.ts";
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";
 import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
@@ -91,6 +92,7 @@ function startPlacement(size: ClusterSize): RunningPlacement {
           return Promise.resolve({ is: "gone" });
         },
       },
+      evictions: createEvictionLog({ clock: systemClock, settings: () => SETTINGS }),
       costs: { write: () => Promise.resolve(true) },
       events: { emit() {} },
       observer: {

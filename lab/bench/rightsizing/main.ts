@@ -24,7 +24,7 @@ import {
 } from "./usage_server.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
-import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
+import { createRightsizingInformers } from "../../../controller/rightsizing/api.ts";
 import { runRightsizing } from "../../../controller/rightsizing/run.ts";
 import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
@@ -111,15 +111,15 @@ const api = createSimulatedAPI(every);
 addCluster(api.store.tables, size);
 const { api: ports } = simulatedRightsizing(api, { source: NO_SAMPLER });
 const caches = createCaches(cacheSources(api), every);
-const copies = createRightsizingCopies(ports.sources, every);
+const copies = createRightsizingInformers(ports.sources, every);
 const sources = connectUsageSources({ ...every, settings: () => settings, sampler: NO_SAMPLER });
 const cycle = Promise.withResolvers<number>();
 const end = new AbortController();
 const loop = runRightsizing({
   ...every,
-  api: { ...ports, usage: () => ({ ...sources, run: () => Promise.resolve() }) },
+  api: { ...ports, connectUsage: () => ({ ...sources, run: () => Promise.resolve() }) },
   caches,
-  copies,
+  informers: copies,
   allocationStore: api.allocationStore,
   settings: () => settings,
   served: () => ({ resizeServed: true, lowersMemoryLimits: true }),

@@ -167,7 +167,7 @@ function beginPercentile(
         .map(({ limit }) => ({ hadBytes: limit }));
       const share = inWindow.filter(({ throttled }) => throttled).length / inWindow.length;
       const corrections = { oomKills, ...(correctsThrottling && { throttling: { share } }) };
-      const { amount } = estimateRequest(usage, { resource, rule, corrections });
+      const { amount } = estimateRequest(usage, { resource, policy: rule, corrections });
       return { value: amount, peak: usage.max };
     },
   };

@@ -6,7 +6,7 @@
  */
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
-import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
+import { reachesThreshold } from "../../../shared/rightsizing/guards/policy_guards.ts";
 
 /** Units everywhere: ms; millicores or bytes. */
 export interface UsageSample {
@@ -87,7 +87,9 @@ export function thresholdGuard(options: ThresholdOptions = {}): Guard {
         thresholdPercent: changeThresholdPercent,
       }).request
       : value;
-    return isWorth(inForce.value, safe, { percent: changeThresholdPercent }) ? safe : undefined;
+    return reachesThreshold(inForce.value, safe, { percent: changeThresholdPercent })
+      ? safe
+      : undefined;
   };
 }
 

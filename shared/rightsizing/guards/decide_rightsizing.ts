@@ -1,6 +1,6 @@
 /**
- * The guards of rightsizing in their order: what must hold before a recommendation is applied, or before pods
- * get what is in force.
+ * The guards of rightsizing in their order, and the decisions by them: about a recommendation, and about pods
+ * that lack the values in force.
  *
  * @module
  */
@@ -16,9 +16,9 @@ import {
 } from "../../resize/inputs/resources.ts";
 import { resourcesOfAmounts } from "../workload_record.ts";
 import {
+  appContainers,
   type ApplyMethod,
   type Guard,
-  ownContainers,
   type RightsizingSnapshot,
 } from "./rightsizing_snapshot.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
@@ -47,17 +47,17 @@ import {
 } from "./resize_guards.ts";
 import { recentlyEdited, takenBack } from "./template_changes.ts";
 
-/** A guard, and where else it is asked. */
+/** A guard, and its part in the other chains. */
 export interface GuardRow extends Guard {
-  /** The check in its place for pods that are to have the values in force; null: none. */
+  /** The check in {@linkcode STRAGGLER_CHAIN}; null: none. @default {check} */
   readonly inForce?: Guard["check"] | null;
-  /** True where it is asked about a pod that is created. */
+  /** True: part of {@linkcode NEW_POD_CHAIN}. */
   readonly newPods?: true;
 }
 
 /**
- * Whether there is anything, then what users have set, then what is known, then other controllers, then
- * what bounds the values.
+ * In this order: whether there is a recommendation, users' settings, known refusals, other controllers, bounds of
+ * the values, safety, and whether the change is worth it now.
  */
 export const RIGHTSIZING_CHAIN: readonly GuardRow[] = [
   { name: "SamplesLacking", check: samplesLacking },
@@ -85,8 +85,8 @@ export const RIGHTSIZING_CHAIN: readonly GuardRow[] = [
 ];
 
 /**
- * Those about pods that are to have what is in force: where nothing new is decided, neither threshold nor
- * cooldown count, and no pod is recreated.
+ * Guards for pods that lack the values in force. Nothing new is decided, so threshold and cooldown do not count,
+ * and no pod is recreated.
  */
 export const STRAGGLER_CHAIN: readonly Guard[] = [
   ...RIGHTSIZING_CHAIN.flatMap(({ name, check, inForce = check }) =>
@@ -95,34 +95,36 @@ export const STRAGGLER_CHAIN: readonly Guard[] = [
   { name: "NoWayInPlace", check: noWayInPlace },
 ];
 
-/** Those that apply to a pod before it is created. */
+/** Guards for a pod that is being created. */
 export const NEW_POD_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN.filter(({ newPods }) => newPods);
 
 /** A cut or note of a guard. */
 export type GuardReport = Report<RightsizingReason>;
 
+/** A decision to apply values. */
+export interface ApplyDecision {
+  readonly outcome: "apply";
+  readonly method: ApplyMethod;
+  readonly wanted: WantedResources;
+  /** Clamps and notes, each once. */
+  readonly clamps: readonly GuardReport[];
+}
+
+/** A decision to apply nothing now. */
+export interface HoldDecision extends GuardReport {
+  readonly outcome: "hold";
+  readonly retryAfterMs?: number;
+  /** True where the changes that are left after clamps are below the threshold. */
+  readonly onlyBelowThreshold?: true;
+  readonly clamps: readonly GuardReport[];
+}
+
 /** The guards' decision. */
-export type RightsizingDecision =
-  & {
-    /** Cuts and notes on the way, each once. */
-    readonly clamps: readonly GuardReport[];
-  }
-  & (
-    | { readonly outcome: "apply"; readonly method: ApplyMethod; readonly wanted: WantedResources }
-    | (
-      & {
-        readonly outcome: "hold";
-        readonly retryAfterMs?: number;
-        /** True where all is there but a rest that is too small, and what was cut. */
-        readonly restOnly?: true;
-      }
-      & GuardReport
-    )
-  );
+export type RightsizingDecision = ApplyDecision | HoldDecision;
 
 /**
- * Clamps only take out, or move towards what is there, and what two guards pull to and fro is left out: a
- * few passes are enough. The bound is for what nothing foresees.
+ * Clamps only leave values out, or move them towards the present ones, and values that two guards keep changing
+ * are left out: a few passes are enough. The bound is for cases that nothing foresees.
  */
 export const MOST_PASSES = 10;
 
@@ -131,7 +133,7 @@ export function decideRightsizing(snapshot: RightsizingSnapshot): RightsizingDec
   return decideWanted(snapshot, recommended(snapshot));
 }
 
-/** As `decideRightsizing()`, of other values than those recommended, and by a chain of one's own. */
+/** As `decideRightsizing()`, for these values and by this chain. */
 export function decideWanted(
   snapshot: RightsizingSnapshot,
   values: WantedResources,
@@ -145,16 +147,16 @@ export function decideWanted(
     wanted: values,
     passes: MOST_PASSES,
   });
-  if (hold !== undefined) return held(hold, clamps);
+  if (hold !== undefined) return holdDecision(hold, clamps);
   const method = methodFor(snapshot, wanted);
-  // The last guard holds where there is none.
+  // Without a method the last guard has held.
   if (settled && method !== undefined) return { outcome: "apply", method, wanted, clamps };
   const last = clamps.at(-1);
   if (last === undefined) throw new RangeError("Cannot decide: no guard holds, and no way is open");
   return { outcome: "hold", ...last, clamps };
 }
 
-/** Holds that say that there is nothing new, and nothing against what was decided before. */
+/** Holds that object to a new decision now, and not to the values of the last one. */
 const NOTHING_NEW: readonly string[] = [
   "Cooldown",
   "TakenBack",
@@ -162,21 +164,20 @@ const NOTHING_NEW: readonly string[] = [
   "InsufficientSamples",
 ];
 
-/** Whether the pods are to have what is in force for them, and nothing else. */
+/** True where nothing new is applied, and pods that lack the values in force should get them. */
 export function isNothingNew(
   snapshot: RightsizingSnapshot,
   decision: RightsizingDecision,
 ): boolean {
   if (decision.outcome === "apply" || snapshot.inForce.size === 0) return false;
-  return decision.restOnly === true || NOTHING_NEW.includes(decision.reason);
+  return decision.onlyBelowThreshold === true || NOTHING_NEW.includes(decision.reason);
 }
 
 /**
- * The decision about stragglers, once the one about the recommendation has held; undefined where
- * nothing is in force, where the hold concerns these values too, or where no pod differs. Neither
- * threshold nor cooldown count: nothing new is decided. All else does. In place only: a straggler is no
- * reason for a rollout, so where that is not open this is what holds, unless a rollout has brought, or
- * brings, these values anyway.
+ * The decision about pods that lack the values in force, once the decision about the recommendation has held.
+ * Undefined where no values are in force, where the hold concerns these too, or where no pod lacks them. In place
+ * only, as such a pod does not justify a rollout. Where that is not possible, the decision is a hold; undefined
+ * if the template has these values, as its rollout brings them.
  */
 export function retryResize(
   snapshot: RightsizingSnapshot,
@@ -188,16 +189,16 @@ export function retryResize(
     ...snapshot,
     policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
   };
-  const behind = pairsOf(snapshot.inForce)
+  const lacking = pairsOf(snapshot.inForce)
     .filter((entry) => inPlacePlan(snapshot, wantedOf([entry])).pods.length > 0);
-  if (behind.length === 0) return undefined;
-  const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
-  const isLeft = again.outcome === "hold" && policy.updateStrategy.allowRecreate &&
-    behind.every((entry) => isInTemplate(snapshot, entry));
-  return isLeft ? undefined : again;
+  if (lacking.length === 0) return undefined;
+  const again = decideWanted(inPlace, wantedOf(lacking), { chain: STRAGGLER_CHAIN });
+  const isRolledOut = again.outcome === "hold" && policy.updateStrategy.allowRecreate &&
+    lacking.every((entry) => isInTemplate(snapshot, entry));
+  return isRolledOut ? undefined : again;
 }
 
-/** Then new pods get them from the template. */
+/** True where new pods get these values from the template. */
 function isInTemplate(
   { workload: { template } }: RightsizingSnapshot,
   { container, resource, pair: { request, limit } }: PairEntry,
@@ -211,8 +212,8 @@ function isInTemplate(
 }
 
 /**
- * Several reports as one: the first one's reason, and the sentences of all, the others' behind their
- * reasons: `HPA web divides …; UnsafeMemoryDecrease: app to 32Mi …`.
+ * Joins reports: the reason of the first, and the messages of all; another reason precedes its message:
+ * `HPA web divides …; UnsafeMemoryDecrease: app to 32Mi …`.
  */
 export function joinedReport<W extends Pick<GuardReport, "reason" | "message">>(
   [first, ...others]: readonly [W, ...W[]],
@@ -223,8 +224,8 @@ export function joinedReport<W extends Pick<GuardReport, "reason" | "message">>(
   return { ...first, message: [first.message, ...new Set(sentences)].join("; ") };
 }
 
-/** Where only a rest too small to matter is left, what has cut the most of it is the reason. */
-function held(
+/** The decision of a hold. Where clamps have left only changes below the threshold, the first clamp is the reason. */
+function holdDecision(
   { yields, retryAfterMs, ...report }: Hold<RightsizingReason>,
   clamps: readonly GuardReport[],
 ): RightsizingDecision {
@@ -236,7 +237,7 @@ function held(
     outcome: "hold",
     ...joinedReport(reports),
     clamps,
-    ...(yields === true ? { restOnly: true } : {}),
+    ...(yields === true ? { onlyBelowThreshold: true } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
@@ -248,9 +249,9 @@ function held(
 function recommended(
   { recommendations, workload, policy: { updateStrategy } }: RightsizingSnapshot,
 ): WantedResources {
-  const own = new Set(ownContainers(workload).map(({ name }) => name));
+  const names = new Set(appContainers(workload).map(({ name }) => name));
   return new Map(
-    recommendations.filter(({ container }) => own.has(container)).map((one) => {
+    recommendations.filter(({ container }) => names.has(container)).map((one) => {
       const { requests, limits } = resourcesOfAmounts(one);
       return [one.container, { requests, limits: updateStrategy.updateRequestsOnly ? {} : limits }];
     }),

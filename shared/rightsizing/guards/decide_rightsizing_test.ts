@@ -23,7 +23,7 @@ import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.t
 import { pair, type ResourcePair } from "../../resize/inputs/resources.ts";
 import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
 import { leastSafeMemory, liftMemory } from "./memory_decrease.ts";
-import { isWorth } from "./policy_guards.ts";
+import { reachesThreshold } from "./policy_guards.ts";
 
 // The decision tables of tests/golden prove each guard; these rows show what they are for.
 
@@ -185,35 +185,42 @@ pure("decideRightsizing() holds by what cut the most where only a rest is left",
     samples: new Map([["app", 100]]),
     ...peak(60),
   };
-  const restOnly = [8, 65].map((memory) => {
+  const onlyBelowThreshold = [8, 65].map((memory) => {
     const snapshot = rightsizingSnapshot({ ...choice, ...asks(180, memory) });
     const before = structuredClone(snapshot);
     const decision = decideRightsizing(snapshot);
     assert.deepEqual(snapshot, before);
     return decision.outcome === "hold" &&
-      [decision.reason, decision.restOnly, decision.message.split("; ").length];
+      [decision.reason, decision.onlyBelowThreshold, decision.message.split("; ").length];
   });
-  assert.deepEqual(restOnly, [
+  assert.deepEqual(onlyBelowThreshold, [
     ["UnsafeMemoryDecrease", undefined, 3],
     ["InsufficientSamples", true, 2],
   ]);
 });
 
-pure("isWorth() asks for the percentage of what is there, and for a difference at all", () => {
-  const rows = [
-    [100, 110, 10, true],
-    [100, 109, 10, false],
-    [100, 90, 10, true],
-    [100, 91, 10, false],
-    [100, 100, 0, false],
-    [100, 101, 0, true],
-    [undefined, 1, 10, true],
-    [100, undefined, 0, false],
-  ] as const;
-  for (const [from, to, percent, expected] of rows) {
-    assert.equal(isWorth(from, to, { percent }), expected, `${from} to ${to} by ${percent} %`);
-  }
-});
+pure(
+  "reachesThreshold() asks for the percentage of what is there, and for a difference at all",
+  () => {
+    const rows = [
+      [100, 110, 10, true],
+      [100, 109, 10, false],
+      [100, 90, 10, true],
+      [100, 91, 10, false],
+      [100, 100, 0, false],
+      [100, 101, 0, true],
+      [undefined, 1, 10, true],
+      [100, undefined, 0, false],
+    ] as const;
+    for (const [from, to, percent, expected] of rows) {
+      assert.equal(
+        reachesThreshold(from, to, { percent }),
+        expected,
+        `${from} to ${to} by ${percent} %`,
+      );
+    }
+  },
+);
 
 interface Choice {
   readonly peak: number;

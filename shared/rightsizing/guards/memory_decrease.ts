@@ -21,15 +21,15 @@ import type { GuardVerdict, RightsizingSnapshot } from "./rightsizing_snapshot.t
 /** The least margin above the recent peak, percent of it. */
 const MARGIN_PERCENT = 15;
 
-/** A step of a policy that has no threshold, or hardly any, percent: values would follow each byte. */
+/** The least step of a lift, percent: with a smaller threshold, values would follow each byte. */
 const LEAST_STEP_PERCENT = 5;
 
 /**
- * Keeps memory from being lowered below the recent peak + 15 %: what would be lowered further is lowered to
- * that value instead, see `safeMemory()`, unless it is within two of a lift's steps above it: the next peak
- * would lift it again. Below its limit the kernel kills a container; below its request the kubelet evicts it
- * before others when the node runs short. A limit where there was none lowers it, too. Where the peak is not
- * known, no decrease is safe. A peak of 500 MiB lets memory go down to 575 MiB.
+ * Keeps memory from being lowered below the recent peak + 15 %: a further decrease goes to that value instead, see
+ * `safeMemory()`. A present value within two steps of a lift above it stays, as the next peak would lift it again.
+ * Above its limit the kernel kills a container; above its request the kubelet evicts it before others when the
+ * node runs short. A limit where there was none is a decrease, too. Where the peak is not known, no decrease is
+ * safe. A peak of 500 MiB lets memory go down to 575 MiB.
  */
 export function unsafeMemoryDecrease(
   snapshot: RightsizingSnapshot,
@@ -39,8 +39,8 @@ export function unsafeMemoryDecrease(
 }
 
 /**
- * As `unsafeMemoryDecrease()`, for pods that are to have what is in force: another value than that one
- * would be a new decision, so a pod keeps what is not safe to take away.
+ * As `unsafeMemoryDecrease()`, for pods that lack the values in force. Another value than these would be a new
+ * decision, so memory that is not safe to lower stays as it is.
  */
 export function unsafeInForce(
   snapshot: RightsizingSnapshot,
@@ -77,10 +77,9 @@ function withoutUnsafe(
 }
 
 /**
- * The pair without what is unsafe, request and limit each for itself: a raise stays, a decrease goes no
- * further than to the recent peak + 15 %, and what is below that already is left as it is. Where the request
- * is lowered less than asked, a limit that was asked above it keeps its ratio to it, as far as that is no
- * raise anywhere.
+ * The safe part of a pair, for request and limit separately: a raise stays, a decrease goes no further than to
+ * the recent peak + 15 %, and a present value below that stays. Where the request is lowered less than asked, a
+ * limit that was asked above it keeps its ratio to it, unless that would raise a limit.
  *
  * With 4096 MiB of both present and a peak of 1060 MiB, 1018 and 1120 MiB become 1219 and 1341 MiB.
  */
@@ -89,43 +88,43 @@ export function safeMemory(
   { present, peak, thresholdPercent }: {
     /** The containers' present values, one at least. */
     readonly present: readonly ResourcePair[];
-    /** The recent one, bytes; undefined: not known. */
+    /** Recent memory peak, bytes; undefined: not known. */
     readonly peak: number | undefined;
-    /** A value within two lifts by this threshold above the safe one stays. @default {nothing does} */
+    /** Present values within two steps of this threshold above the safe one stay. @default {none does} */
     readonly thresholdPercent?: number;
   },
 ): ResourcePair {
   const least = leastSafeMemory(peak ?? Infinity);
-  const most = least *
+  const unchangedUpTo = least *
     (thresholdPercent === undefined ? 1 : (1 + stepOf(thresholdPercent) / 100) ** 2);
-  const had = (side: PairSide): readonly number[] =>
-    present.map((one) => one[side] ?? NO_MESSAGE[side]);
+  const presentValues = (side: PairSide): readonly number[] =>
+    present.map((one) => one[side] ?? UNSET[side]);
   const safe = (side: PairSide): number | undefined => {
     const value = asked[side];
     if (value === undefined || value >= least) return value;
-    if (had(side).every((one) => one <= value)) return value;
+    if (presentValues(side).every((one) => one <= value)) return value;
     if (peak === undefined) return undefined;
-    return Math.max(...had(side).map((one) => one > most ? least : one));
+    return Math.max(...presentValues(side).map((one) => one > unchangedUpTo ? least : one));
   };
   const [request, safeLimit] = [safe("request"), safe("limit")];
   // A limit has no ratio to a request of 0.
   const ratio = (asked.limit ?? 0) / (asked.request || Infinity);
-  const follows = request === asked.request ? 0 : Math.floor((request ?? 0) * ratio);
-  const limit = safeLimit && Math.max(safeLimit, Math.min(follows, ...had("limit")));
-  const moved = (side: PairSide, value: number | undefined): number | undefined =>
-    value !== asked[side] && had(side).every((one) => one === value) ? undefined : value;
-  return pair(moved("request", request), moved("limit", limit));
+  const proportional = request === asked.request ? 0 : Math.floor((request ?? 0) * ratio);
+  const limit = safeLimit && Math.max(safeLimit, Math.min(proportional, ...presentValues("limit")));
+  const changed = (side: PairSide, value: number | undefined): number | undefined =>
+    value !== asked[side] && presentValues(side).every((one) => one === value) ? undefined : value;
+  return pair(changed("request", request), changed("limit", limit));
 }
 
-/** The effective value of a container without one. */
-const NO_MESSAGE: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
+/** The effective request and limit of a container without one. */
+const UNSET: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
 
 /** The least memory that is safe beside this peak, bytes: computed in whole numbers. */
 export function leastSafeMemory(peak: number): number {
   return Math.ceil(peak * (100 + MARGIN_PERCENT) / 100);
 }
 
-/** Where a lift beside this peak goes to, bytes: a step above what is safe. */
+/** The value that a lift sets for this peak, bytes: a step above the least safe one. */
 export function steppedMemory(
   peak: number,
   { updateStrategy: { changeThresholdPercent } }: Pick<PolicySpec, "updateStrategy">,
@@ -133,12 +132,12 @@ export function steppedMemory(
   return Math.ceil(leastSafeMemory(peak) * (100 + stepOf(changeThresholdPercent)) / 100);
 }
 
-/** Percent. */
+/** The step of a lift, percent. */
 function stepOf(thresholdPercent: number): number {
   return Math.max(thresholdPercent, LEAST_STEP_PERCENT);
 }
 
-/** The least value that is lower than what is there; Infinity where none is. */
+/** The lowest value of the pair that is below the present one; Infinity where none is. */
 export function loweredTo(present: ResourcePair, { request, limit }: ResourcePair): number {
   return Math.min(
     request !== undefined && request < (present.request ?? 0) ? request : Infinity,
@@ -147,21 +146,19 @@ export function loweredTo(present: ResourcePair, { request, limit }: ResourcePai
 }
 
 /**
- * Memory is not lower than the recent peak + 15 %, as far as the author has given more: below that a pod
- * would be killed in the middle of a rollout, which then could not end, while the raise is held.
+ * Lifts memory to the recent peak + 15 %, though not above the author's values: with less, a pod could be killed
+ * in the middle of a rollout, which then could not end, while guards hold the raise.
  *
- * Each change is a resize of every pod, outside of the cooldown. So what is lifted is lifted by the
- * policy's threshold more, request and limit at once: a peak that creeps has to grow by as much before the
- * next lift, and one that falls back by a little brings no decrease that is worth it. With a threshold of
- * 10 % and a peak of 500 MiB, 570 MiB become 632.5 MiB, which last until the peak is above 550 MiB. Not
- * beyond the policy's bound for the sake of the step alone.
+ * Each lift resizes every pod, outside of the cooldown. So request and limit are both lifted by the policy's
+ * threshold more: a peak that creeps must grow by as much before the next lift, and a peak that falls by a little
+ * causes no decrease. With a threshold of 10 % and a peak of 500 MiB, 570 MiB become 632.5 MiB, which last until
+ * the peak is above 550 MiB. The threshold alone does not lift a request above the policy's bound.
  */
 export function liftMemory(
   entry: PairEntry,
   { peak, author, policy }: {
-    /** The recent one, bytes; undefined: not known, then nothing is lifted. */
+    /** Recent memory peak, bytes; undefined: not known, and nothing is lifted. */
     readonly peak: number | undefined;
-    /** The author's values. */
     readonly author: Resources;
     readonly policy: Pick<PolicySpec, "bounds" | "updateStrategy">;
   },
@@ -171,13 +168,13 @@ export function liftMemory(
   const least = leastSafeMemory(peak);
   const limitMemory = author.limits.memory ?? Infinity;
   const requestMemory = author.requests.memory ?? author.limits.memory ?? 0;
-  const isShort = (value: number | undefined, own: number): boolean =>
-    value !== undefined && value < Math.min(least, own);
+  const isShort = (value: number | undefined, written: number): boolean =>
+    value !== undefined && value < Math.min(least, written);
   if (!isShort(request, requestMemory) && !isShort(limit, limitMemory)) return entry;
   const { max } = policy.bounds.memory;
   const step = steppedMemory(peak, policy);
   const wanted = least <= max ? Math.min(step, max) : step;
-  const to = (value: number | undefined, own: number): number | undefined =>
-    value === undefined ? undefined : Math.max(value, Math.min(wanted, own));
-  return { ...entry, pair: pair(to(request, requestMemory), to(limit, limitMemory)) };
+  const lift = (value: number | undefined, written: number): number | undefined =>
+    value === undefined ? undefined : Math.max(value, Math.min(wanted, written));
+  return { ...entry, pair: pair(lift(request, requestMemory), lift(limit, limitMemory)) };
 }

@@ -1,5 +1,6 @@
 /**
- * The pods that values must fit, the way they take (in place or by recreation), and the changes of each pod.
+ * The pods that values must fit, the method that applies them (in place or by recreation), and the changes of
+ * each pod.
  *
  * @module
  */
@@ -29,9 +30,9 @@ import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 
 /**
- * The pods that the wanted values are compared with, and must fit. In place: each pod, and
- * the new ones, which get what is in force instead of what the template has; by recreation: the template.
- * Where nothing is open, as if in place.
+ * The pods that the wanted values are compared with, and must fit. In place: each pod, and new ones, which get
+ * the values in force instead of the template's. By recreation: pods of the template. Without a method: as in
+ * place.
  */
 export function presentSubjects(
   snapshot: RightsizingSnapshot,
@@ -46,8 +47,8 @@ export function presentSubjects(
 }
 
 /**
- * The pods that the wanted values must fit: those of `presentSubjects()`, and where the template is written
- * beside what is in force for other containers or resources, the pods that are made of both.
+ * The pods that the wanted values must fit: those of `presentSubjects()`, and by recreation also new pods, which
+ * get values in force for other containers or resources beside the template's.
  */
 export function fittedSubjects(
   snapshot: RightsizingSnapshot,
@@ -63,7 +64,7 @@ function newPods({ workload: { template }, inForce }: RightsizingSnapshot, count
   return newPodSubject(template, { name: "new pods", count, values: inForce });
 }
 
-/** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
+/** Why the pods can't be resized in place, whatever the policy allows; undefined when they can. */
 function inPlaceProblem(
   { resizeServed, pods, nodes }: RightsizingSnapshot,
 ): string | undefined {
@@ -76,8 +77,8 @@ function inPlaceProblem(
 }
 
 /**
- * The way that policy and platform leave open for these values; undefined: none. Values that can't be
- * set in place without a restart take new pods, where allowed.
+ * The method that policy and platform allow for these values; undefined: none. Values that a resize in place
+ * can't set without a restart need new pods, where the policy allows these.
  */
 export function methodFor(
   snapshot: RightsizingSnapshot,
@@ -86,11 +87,13 @@ export function methodFor(
   const { allowInPlaceResize, allowRecreate } = snapshot.policy.updateStrategy;
   const isOpen = allowInPlaceResize && inPlaceProblem(snapshot) === undefined;
   if (!allowRecreate) return isOpen ? "InPlace" : undefined;
-  return isOpen && disruptions(wanted, running(snapshot)).length === 0 ? "InPlace" : "Recreate";
+  return isOpen && disruptions(wanted, disruptionInput(snapshot)).length === 0
+    ? "InPlace"
+    : "Recreate";
 }
 
-/** Pods that run, and whether their memory limits may be lowered. */
-function running(snapshot: RightsizingSnapshot): DisruptionsAsked {
+/** Running pods, and whether their memory limits may be lowered. */
+function disruptionInput(snapshot: RightsizingSnapshot): DisruptionsAsked {
   const { lowersMemoryLimits } = snapshot;
   const subjects = presentSubjects(snapshot, "InPlace").filter(({ nodeName }) =>
     nodeName !== undefined
@@ -99,8 +102,8 @@ function running(snapshot: RightsizingSnapshot): DisruptionsAsked {
 }
 
 /**
- * Holds where neither method is open. Where only that in place is, values that it could not set without
- * a restart are left out, resource by resource.
+ * Holds where neither method is possible. Where only a resize in place is, leaves out each resource that would
+ * need a restart.
  */
 export function noMethod(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   if (methodFor(snapshot, wanted) === "Recreate") return undefined;
@@ -111,8 +114,7 @@ export function noMethod(snapshot: RightsizingSnapshot, wanted: WantedResources)
 }
 
 /**
- * As `noMethod()`, for pods that are to have what is in force: no pod is recreated for that, so what is
- * open is the way in place, or none.
+ * As `noMethod()`, for pods that lack the values in force: these get them in place or not at all.
  */
 export function noWayInPlace(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   const unavailable = "and no pod is recreated for what is in force";
@@ -129,7 +131,7 @@ function inPlaceVerdict(
     return { verdict: "hold", reason: "MethodNotAllowed", message: messages.notAllowed };
   }
   const problem = inPlaceProblem(snapshot);
-  if (problem === undefined) return disruptionVerdict(wanted, running(snapshot));
+  if (problem === undefined) return disruptionVerdict(wanted, disruptionInput(snapshot));
   const message = `${problem}, ${messages.unavailable}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
 }
@@ -146,14 +148,13 @@ export interface InPlacePlan {
    * of their ceilings. Empty where the limit is patched itself.
    */
   readonly originalLimits: ReadonlyMap<string, number>;
-  /** Values of the workload's new pods, by container: with them, a pod is made as the others are. */
+  /** Values of the workload's new pods, by container. */
   readonly inForce: ReadonlyMap<string, Resources>;
 }
 
 /**
- * The plan for wanted values that all guards have let pass. Pods that have them already are left out,
- * and those on a node with too little for them: a kubelet would call that infeasible, and never try
- * again.
+ * The plan for wanted values that all guards have let pass. Leaves out pods that have them already, and pods on
+ * a node that is too small for them: a kubelet would reject that as infeasible, and never retry.
  */
 export function inPlacePlan(snapshot: RightsizingSnapshot, wanted: WantedResources): InPlacePlan {
   const subjects = presentSubjects(snapshot, "InPlace");

@@ -18,7 +18,7 @@ import { ApiError } from "../../api/api_error.ts";
 import { remedyFor } from "../../api/reasons/reasons.ts";
 import { describeWanted, type WantedResources } from "../../resize/inputs/resources.ts";
 import type { ValuesInForce } from "../workload_record.ts";
-import { countingValues } from "./counting_values.ts";
+import { validValues } from "./valid_values.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 import { inPlacePlan } from "./method.ts";
 import {
@@ -102,12 +102,12 @@ const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes *
 
 /** The values that count, and the number of messages. */
 function counting(choice: SnapshotChoice = LIMITED, inForce: ValuesInForce = ADOPTED): string {
-  const { values, messages } = countingValues([inForce], rightsizingSnapshot(choice));
+  const { values, messages } = validValues([inForce], rightsizingSnapshot(choice));
   return `${messages.length}: ${describeWanted(values)}`;
 }
 
 // The decision tables of tests/golden have more of these.
-pure("countingValues() drops what another party has changed, and cuts to what is allowed", () => {
+pure("validValues() drops what another party has changed, and cuts to what is allowed", () => {
   const edited = [templateContainer({ requests: { memory: 1024 * MI } })];
   const memoryBounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
   const narrow = { policy: autoPolicy(LIMITED.strategy, { bounds: memoryBounds }) };
@@ -175,10 +175,10 @@ pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
   }
   const containers = [templateContainer({ requests: { cpu: 200 } })];
   const cut = decideRightsizing(rightsizingSnapshot({ ...asks(300, 8), ...peaks, containers }));
-  assert.ok(cut.outcome === "hold" && cut.restOnly);
+  assert.ok(cut.outcome === "hold" && cut.onlyBelowThreshold);
   assert.equal(decisionEvents(cut).map(({ reason }) => reason).join(), "WorkloadSkipped");
-  const isThere = decisionEvents(cut, { isThere: true }).map(({ reason }) => reason);
-  assert.equal(isThere.join(), "UnsafeMemoryDecrease");
+  const isInForce = decisionEvents(cut, { isInForce: true }).map(({ reason }) => reason);
+  assert.equal(isInForce.join(), "UnsafeMemoryDecrease");
 });
 
 pure("decisionEvents() and failureEvents() end with a suggestion", () => {

@@ -13,8 +13,8 @@ import {
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
 import {
+  appContainers,
   type GuardVerdict,
-  ownContainers,
   type RightsizingSnapshot,
 } from "./rightsizing_snapshot.ts";
 import { inPlacePlan, methodFor, presentSubjects } from "./method.ts";
@@ -23,10 +23,9 @@ import { withoutPairs } from "../../resize/run_checks.ts";
 import { pairIn, subjectWanted } from "../../resize/inputs/subject.ts";
 
 /**
- * Holds where there is no recommendation at all, and names the samples of all containers that lack some.
- * It is asked before the modes that only recommend: what they show would be nothing. A container that
- * lacks samples beside others has no recommendation, and is reported in each mode. A disabled policy has
- * nothing because it asks for nothing.
+ * Holds where no container has a recommendation, and notes containers that lack samples beside others. It comes
+ * before the guards of modes that only recommend, which would have nothing to show. A disabled policy asks for no
+ * samples.
  */
 export function samplesLacking(
   { policy: { mode, minSamples }, workload, samples }: RightsizingSnapshot,
@@ -35,7 +34,7 @@ export function samplesLacking(
   if (mode === "Disabled") return undefined;
   // Without samples no percentile exists, whatever `minSamples` is.
   const need = Math.max(1, minSamples);
-  const lacking = ownContainers(workload)
+  const lacking = appContainers(workload)
     .map(({ name }) => ({ name, have: samples.get(name) ?? 0 }))
     .filter(({ have }) => have < need);
   if (wanted.size > 0 && lacking.length === 0) return undefined;
@@ -59,8 +58,8 @@ export function dryRunHolds({ dryRun }: RightsizingSnapshot): GuardVerdict {
 }
 
 /**
- * Holds where the permission for the method is known to be missing. It does not turn to the other
- * method: a policy that allows recreation allows it for what can't be done in place, not for want of a right.
+ * Holds where the permission for the method is known to be missing. It does not turn to the other method: a
+ * policy allows recreation where a resize in place is impossible, not where a permission is missing.
  */
 export function permissionMissing(
   snapshot: RightsizingSnapshot,
@@ -74,20 +73,20 @@ export function permissionMissing(
 }
 
 /**
- * Holds with the policy engine's message until it may be asked again. A recommendation that differs from the
- * denied one by the policy's threshold is another request, and made at once.
+ * Holds with the policy engine's message until the change may be sent again. A recommendation that differs from
+ * the denied one by the policy's threshold is sent at once.
  */
 export function lastDenialHolds(
   { denial, nowMs, recommendations, policy }: RightsizingSnapshot,
 ): GuardVerdict {
   if (denial === undefined || nowMs >= denial.retryAtMs) return undefined;
   const percent = policy.updateStrategy.changeThresholdPercent;
-  const isAnother = recommendations.some((one) => {
+  const differs = recommendations.some((one) => {
     const denied = denial.recommendations.find(({ container }) => container === one.container);
     return (["cpu", "memory", "cpuLimit", "memoryLimit"] as const)
-      .some((value) => isWorth(denied?.[value], one[value], { percent }));
+      .some((value) => reachesThreshold(denied?.[value], one[value], { percent }));
   });
-  if (isAnother) return undefined;
+  if (differs) return undefined;
   const { message, retryAtMs } = denial;
   return {
     verdict: "hold",
@@ -97,7 +96,7 @@ export function lastDenialHolds(
   };
 }
 
-/** Holds where an object that would bound the workload can't be read: the market holds then, too. */
+/** Holds where an object that bounds the workload can't be read, as the market does. */
 export function boundUnreadable(
   { unreadable, verticalAutoscalers }: RightsizingSnapshot,
 ): GuardVerdict {
@@ -120,9 +119,8 @@ export function rolloutHolds({ workload }: RightsizingSnapshot): GuardVerdict {
 }
 
 /**
- * Reports pods that do not have what the template was given, where nothing replaces them: strategy
- * `OnDelete`, a partition, or a rollout that has given up. It is no hold: pods get it as they are made
- * anew, by whomever.
+ * Notes pods that lack the template's values where no rollout replaces them: strategy `OnDelete`, a partition,
+ * or a rollout that has given up. It does not hold: pods get the values whenever they are recreated.
  */
 export function notRolledOut(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   const { workload: { kind, metadata: { name }, rollout }, inForce } = snapshot;
@@ -136,11 +134,10 @@ export function notRolledOut(snapshot: RightsizingSnapshot, wanted: WantedResour
 }
 
 /**
- * Leaves out a resource of a container that differs by less than the policy's percentage of what is
- * there, in its request and in its limit. An equal value is left out whatever the percentage is, and
- * one that is not there at all is worth having. Where values of the resource are in force, they are
- * what is there: a pod that does not have them yet is to get them, and nothing new is decided for its
- * sake. Otherwise, it is what each pod has, and what those to come will have.
+ * Leaves out a resource of a container if request and limit both differ from the present ones by less than the
+ * policy's percentage. An equal value is left out at 0 %, too; a value where there was none never is. Where
+ * values of the resource are in force, these are the present ones: pods that lack them get them without a new
+ * decision. Otherwise, the values of each pod and of new pods are.
  */
 export function belowThreshold(
   snapshot: RightsizingSnapshot,
@@ -152,7 +149,7 @@ export function belowThreshold(
     subject,
     next: subjectWanted(subject, wanted),
   }));
-  // Pods to come get what is in force, and the template's values where nothing is.
+  // New pods get the values in force, or the template's where none are.
   const adopted = method === "Recreate"
     ? all
     : all.filter(({ subject }) => subject.nodeName === undefined);
@@ -162,8 +159,8 @@ export function belowThreshold(
     const compared = request === undefined && limit === undefined ? all : adopted;
     return compared.some(({ subject, next }) => {
       const [present = {}, after = {}] = [pairIn(subject, entry), pairIn(next, entry)];
-      return isWorth(present.request, after.request, { percent }) ||
-        isWorth(present.limit, after.limit, { percent });
+      return reachesThreshold(present.request, after.request, { percent }) ||
+        reachesThreshold(present.limit, after.limit, { percent });
     });
   };
   const verdict = withoutPairs(wanted, "BelowThreshold", {
@@ -179,8 +176,8 @@ export function belowThreshold(
   return { verdict: "hold", reason, message, yields: true };
 }
 
-/** |to − from| ≥ percent of `from`, and there is a difference at all. */
-export function isWorth(
+/** True where |to − from| ≥ percent of `from`, and the values differ. */
+export function reachesThreshold(
   from: number | undefined,
   to: number | undefined,
   { percent }: { readonly percent: number },
@@ -190,19 +187,19 @@ export function isWorth(
 }
 
 /**
- * Holds for the rest of the policy's cooldown. A last change in the future, after a clock was set back,
- * says nothing: waiting for it could take hours.
+ * Holds for the rest of the policy's cooldown. A last change in the future, after a clock was set back, does not
+ * count, as the wait could take hours.
  */
 export function coolingDown(
   { nowMs, lastAppliedMs, policy: { updateStrategy: { cooldownMs } } }: RightsizingSnapshot,
 ): GuardVerdict {
   if (lastAppliedMs === undefined || lastAppliedMs > nowMs) return undefined;
-  const restMs = lastAppliedMs + cooldownMs - nowMs;
-  if (restMs <= 0) return undefined;
+  const remainingMs = lastAppliedMs + cooldownMs - nowMs;
+  if (remainingMs <= 0) return undefined;
   return {
     verdict: "hold",
     reason: "Cooldown",
-    message: `the next change may come in ${Math.ceil(restMs / 1000)} s`,
-    retryAfterMs: restMs,
+    message: `the next change may come in ${Math.ceil(remainingMs / 1000)} s`,
+    retryAfterMs: remainingMs,
   };
 }

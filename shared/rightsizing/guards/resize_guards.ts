@@ -1,5 +1,5 @@
 /**
- * Guards that ask the rules of `shared/resize/checks/` about all pods of a workload, and those to come.
+ * Guards that apply the rules of `shared/resize/checks/` to all pods of a workload, and to new ones.
  *
  * @module
  */
@@ -47,7 +47,7 @@ export function horizontalAutoscalerConflicts(
   });
 }
 
-/** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
+/** Leaves out resources that a VPA in any mode but `Off` controls. */
 export function verticalAutoscalerConflicts(
   { verticalAutoscalers }: RightsizingSnapshot,
   wanted: WantedResources,
@@ -74,20 +74,19 @@ export function outsideRanges(
   return rangeVerdict(wanted, { ranges, subjects: fittedSubjects(snapshot, method) });
 }
 
-/** Cuts raises to what the quotas leave, summed over all pods. */
+/** Cuts raises to the room in the quotas, summed over all pods. */
 export function overQuotas(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   const subjects = presentSubjects(snapshot, methodFor(snapshot, wanted));
   return quotaVerdict(wanted, { quotas: snapshot.quotas, subjects });
 }
 
 /**
- * Cuts requests to what a node has for all its pods, though not below the template's: of running pods
- * their own, since a kubelet calls more infeasible and never tries again, and of those to come the
- * largest, since more would find no node. Requests of other pods are not counted: the kubelet waits for
- * that.
+ * Cuts requests to a node's allocatable, though not below the template's. For running pods that is their node,
+ * since a kubelet rejects more as infeasible and never retries; for new pods the largest node, since they would
+ * stay Pending with more. Requests of other pods are not counted: a kubelet defers a resize until there is room.
  *
- * A pod that lacks what is in force, on a node that has too little for it, cuts nothing: it stays as it
- * is (see `inPlacePlan()`), and that is reported. All the others would be lowered for its sake.
+ * A pod that lacks the values in force, on a node that is too small for them, cuts nothing, or all other pods
+ * would be lowered with it. It stays as it is (see `inPlacePlan()`), and is reported.
  */
 export function overNodes(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
   const method = methodFor(snapshot, wanted);
@@ -104,7 +103,7 @@ export function overNodes(snapshot: RightsizingSnapshot, wanted: WantedResources
       const shortage =
         `${owner} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
         `request ${formatAmount(resource, total)}`;
-      if (isBehind(subject, resource, { snapshot })) {
+      if (requestsLessThanInForce(subject, resource, { snapshot })) {
         problems.push(`${shortage}, and stays as it is`);
         continue;
       }
@@ -124,8 +123,8 @@ export function overNodes(snapshot: RightsizingSnapshot, wanted: WantedResources
     : { verdict: "clamp", ...note, wanted: fitting };
 }
 
-/** Whether a running pod requests less of it than is in force. */
-function isBehind(
+/** True for a running pod that lacks a part of the request in force. */
+function requestsLessThanInForce(
   subject: Subject,
   resource: ResourceName,
   { snapshot: { inForce } }: { readonly snapshot: Pick<RightsizingSnapshot, "inForce"> },
@@ -136,7 +135,7 @@ function isBehind(
   return requested(subjectWanted(subject, inForce)) > requested(subject);
 }
 
-/** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
+/** Clamps to values that keep the QoS class of each pod and of new ones; holds where no value does. */
 export function qosWouldChange(
   snapshot: RightsizingSnapshot,
   wanted: WantedResources,
@@ -145,8 +144,8 @@ export function qosWouldChange(
 }
 
 /**
- * Cuts each request at the limit that its container has after the change, in each pod and in new ones:
- * where limits stay, a recommendation above them can't be had. A pod-level limit holds, too.
+ * Cuts each request to the limit that its container has after the change, in each pod and in new ones. Holds
+ * where a pod-level limit is exceeded.
  */
 export function requestAboveLimit(
   snapshot: RightsizingSnapshot,

@@ -16,7 +16,7 @@ import {
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
 import type { ValuesInForce } from "../workload_record.ts";
-import { countingValues } from "./counting_values.ts";
+import { validValues } from "./valid_values.ts";
 import { decideRightsizing, decideWanted, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
 import { applyFailure, endedEvents } from "./workload_events.ts";
 
@@ -218,7 +218,7 @@ sentences("sentences of the guards about nodes, quotas, classes and limits", [
 
 const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
 const changedBy = (by?: string) => ({
-  remembered: [{
+  recordedTemplate: [{
     container: "app",
     cpuChanged: { ...(by === undefined ? {} : { by }), atMs: NOW_MS },
   }],
@@ -293,7 +293,7 @@ function counted(
   [values, sentence]: readonly [Partial<ValuesInForce>, string],
 ): SentenceRow {
   const snapshot = rightsizingSnapshot({ strategy, ...choice });
-  const { messages } = countingValues([{ container: "app", ...values }], snapshot);
+  const { messages } = validValues([{ container: "app", ...values }], snapshot);
   return [code, () => messages.join("; "), sentence];
 }
 

@@ -16,7 +16,7 @@ import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
 import type { ContainerTemplate } from "../workload_record.ts";
 
-/** The workload that is to be rightsized. See `rightsizedWorkload()`. */
+/** A workload with a readable template, see `rightsizedWorkload()`. */
 export interface RightsizedWorkload
   extends Pick<Workload, "kind" | "metadata" | "rollout">, WorkloadSpec {}
 
@@ -25,26 +25,25 @@ export type ApplyMethod = "InPlace" | "Recreate";
 
 /** A permission that a 403 has shown to be missing. */
 export interface MissingPermission {
-  /** The method that takes it. */
+  /** The method that needs it. */
   readonly method: ApplyMethod;
-  /** For people: `patch pods/resize in namespace shop`. */
+  /** In messages: `patch pods/resize in namespace shop`. */
   readonly permission: string;
 }
 
-/** A policy engine's no to the last try. */
+/** The denial of the last application by a policy engine. */
 export interface LastDenial {
-  /** The engine's message. */
   readonly message: string;
   /** The denied recommendations: nothing is known of other values. */
   readonly recommendations: readonly ContainerRecommendation[];
-  /** When it may be asked again, ms since 1970. */
+  /** When the change may be sent again, ms since 1970. */
   readonly retryAtMs: number;
 }
 
-/** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not report it. */
+/** The largest allocatable amounts of any node, millicores and bytes; Infinity where a node does not report it. */
 export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;
 
-/** The facts of one workload under the policy that has won it. */
+/** The state of one workload under the policy that has won it. */
 export interface RightsizingSnapshot {
   /** Ms since 1970. */
   readonly nowMs: number;
@@ -52,22 +51,22 @@ export interface RightsizingSnapshot {
   /** The configuration's dry-run, for all policies. */
   readonly dryRun: boolean;
   readonly workload: RightsizedWorkload;
-  /** Those that have not ended and are not ending. */
+  /** The workload's pods that have not ended and are not ending. */
   readonly pods: readonly Pod[];
-  /** By name; a node that is not known is given the benefit of the doubt. */
+  /** By name; a node that is not known bounds nothing. */
   readonly nodes: ReadonlyMap<string, KnownNode>;
   /** Absent: no node is known. */
   readonly largestNode?: LargestNode;
   readonly recommendations: readonly ContainerRecommendation[];
-  /** By container: the samples that there are, of CPU or memory, whichever are fewer. */
+  /** By container: the number of samples, of the resource that has fewer. */
   readonly samples: ReadonlyMap<string, number>;
-  /** By container: the largest memory lately seen in any pod, bytes. */
+  /** By container: the largest memory sample of any pod in the window, bytes. */
   readonly memoryPeaks: ReadonlyMap<string, number>;
-  /** Those that scale the workload. */
+  /** HPAs that scale the workload. */
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
-  /** Those that are for the workload. */
+  /** VPAs that target the workload. */
   readonly verticalAutoscalers: readonly VerticalPodAutoscaler[];
-  /** Absent where no LimitRange says anything of CPU or memory. */
+  /** Absent where no LimitRange bounds CPU or memory. */
   readonly ranges?: ResourceRanges;
   readonly quotas: readonly QuotaRoom[];
   /** A sentence for each object that would bound the workload and can't be read. */
@@ -76,13 +75,13 @@ export interface RightsizingSnapshot {
   readonly denial?: LastDenial;
   /** When values were last applied to the workload, ms since 1970. */
   readonly lastAppliedMs?: number;
-  /** Values of earlier applications, by container: what new pods get, in place of the template's. */
+  /** Values of earlier applications, by container: new pods get these in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
-  /** The template's containers with their last changes by others; absent: not known. */
-  readonly remembered?: readonly ContainerTemplate[];
+  /** The template's containers with their last changes by other field managers; absent: not known. */
+  readonly recordedTemplate?: readonly ContainerTemplate[];
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
-  /** Whether it takes a lower memory limit there: from 1.34 on. */
+  /** Whether the server accepts a resize to a lower memory limit: from 1.34 on. */
   readonly lowersMemoryLimits: boolean;
   /** Whether the market owns `limits.cpu` of the pods. */
   readonly marketManages: boolean;
@@ -94,15 +93,15 @@ export type GuardVerdict = Verdict<RightsizingReason>;
 /** A check of rightsizing, which decides for a workload. */
 export type Guard = Check<RightsizingSnapshot, RightsizingReason>;
 
-/** The workload as the guards take it; undefined where what it makes pods of can't be read. */
+/** The workload for the guards; undefined where its pod template can't be read. */
 export function rightsizedWorkload(
   { kind, metadata, rollout, spec }: Workload,
 ): RightsizedWorkload | undefined {
   return spec === undefined ? undefined : { kind, metadata, rollout, ...spec };
 }
 
-/** The containers that rightsizing is about: sidecars and other init containers are left alone. */
-export function ownContainers(
+/** The containers that rightsizing changes: no sidecars and other init containers. */
+export function appContainers(
   { template }: Pick<RightsizedWorkload, "template">,
 ): PodTemplate["containers"] {
   return template.containers.filter(({ sidecar }) => !sidecar);

@@ -49,14 +49,14 @@ export interface PresentTemplate {
 export interface ComparedTemplate {
   /** The containers that the record keeps from now on. */
   readonly template: readonly ContainerTemplate[];
-  /** Values that rightsizing wrote and that the record lacks: the answer was lost, or a crash came first. */
+  /** Values that rightsizing wrote and that the record lacks, after a lost response or a crash. */
   readonly unrecorded: WantedResources;
 }
 
 /**
- * Compares the template with the record. A request or limit that differs was changed by the field manager
- * that owns it now, at the time of its entry in `managedFields`, or now where the server names no manager,
- * as of one that is gone.
+ * Compares the template with the record. A request or limit that differs was changed by the field manager that
+ * owns it now, at the time of its entry in `managedFields`; by an unknown one, now, where it has no owner, as
+ * after its removal.
  */
 export function compareTemplate(
   recorded: readonly ContainerTemplate[],
@@ -68,7 +68,7 @@ export function compareTemplate(
     const known = recorded.find(({ container }) => container === name);
     const before = known === undefined ? present : resourcesOfAmounts(known);
     const changed = byResource((resource): TemplateChange | undefined => {
-      const halves = RESOURCE_SIDES.map((side) => {
+      const sides = RESOURCE_SIDES.map((side) => {
         const [was, value] = [before[side][resource], present[side][resource]];
         const owner = value === undefined ? undefined : owners[name]?.[`${side}.${resource}`];
         return {
@@ -78,13 +78,13 @@ export function compareTemplate(
           isOwn: owner?.manager === RIGHTSIZING_MANAGER,
         };
       });
-      if (halves.some(({ differs, isOwn }) => differs && isOwn)) {
-        const [request, limit] = halves.map(({ value, isOwn }) => isOwn ? value : undefined);
+      if (sides.some(({ differs, isOwn }) => differs && isOwn)) {
+        const [request, limit] = sides.map(({ value, isOwn }) => isOwn ? value : undefined);
         unrecorded.push({ container: name, resource, pair: pair(request, limit) });
       }
-      const others = halves.filter(({ differs, isOwn }) => differs && !isOwn)
+      const others = sides.filter(({ differs, isOwn }) => differs && !isOwn)
         .map(({ owner }) => changeBy(owner, nowMs));
-      return lastOf(others) ?? keptChange(known?.[`${resource}Changed`], nowMs);
+      return latestOf(others) ?? recentChange(known?.[`${resource}Changed`], nowMs);
     });
     return defined({
       container: name,
@@ -110,12 +110,12 @@ export function templateWith(
   });
 }
 
-/** The part of a record that says what was applied. */
+/** The part of a record about the last application. */
 export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "method">;
 
 /**
  * The record with unrecorded values: they count as applied now, so that the cooldown follows. A request or
- * limit beside them stays in force, and counts as long as the template has what it was adopted on.
+ * limit beside them stays in force, and is valid as long as the template has the values of its adoption.
  */
 export function withUnrecorded(
   record: AppliedRecord,
@@ -136,22 +136,24 @@ export function withUnrecorded(
 }
 
 /**
- * Leaves out what a rollout would bring for a day after another field manager has changed the template of a
- * workload that rightsizing has applied values to: a tool that applies manifests would undo it, which costs
- * two rollouts each time. Values that fit in place alone pass.
+ * Leaves out values that need a rollout for a day after another field manager has changed the template of a
+ * workload that rightsizing has applied values to: a tool that applies manifests would undo them, which costs
+ * two rollouts each time. Values that can be resized in place pass.
  */
 export function takenBack(snapshot: RightsizingSnapshot, wanted: WantedResources): GuardVerdict {
-  const { nowMs, lastAppliedMs, remembered = [] } = snapshot;
-  const changes = remembered.flatMap(({ cpuChanged, memoryChanged }) => [cpuChanged, memoryChanged])
+  const { nowMs, lastAppliedMs, recordedTemplate = [] } = snapshot;
+  const changes = recordedTemplate.flatMap((
+    { cpuChanged, memoryChanged },
+  ) => [cpuChanged, memoryChanged])
     .filter((one) => one !== undefined).filter((one) => isRecent(one, nowMs));
-  const last = lastOf(changes);
+  const latest = latestOf(changes);
 
-  if (last === undefined || lastAppliedMs === undefined) return undefined;
+  if (latest === undefined || lastAppliedMs === undefined) return undefined;
   if (methodFor(snapshot, wanted) !== "Recreate") return undefined;
   return withoutPairs(wanted, "TakenBack", {
     against: (entry) =>
       methodFor(snapshot, wantedOf([entry])) === "Recreate"
-        ? `${changeText(last)}; it is left alone until ${timeText(last.atMs + COOLDOWN_MS)}`
+        ? `${changeText(latest)}; it is left alone until ${timeText(latest.atMs + COOLDOWN_MS)}`
         : undefined,
   });
 }
@@ -165,19 +167,19 @@ export function recentlyEdited(
   snapshot: RightsizingSnapshot,
   wanted: WantedResources,
 ): GuardVerdict {
-  const { nowMs, remembered = [] } = snapshot;
-  if (remembered.length === 0) return undefined;
+  const { nowMs, recordedTemplate = [] } = snapshot;
+  if (recordedTemplate.length === 0) return undefined;
   const subjects = presentSubjects(snapshot, methodFor(snapshot, wanted));
   return withoutPairs(wanted, "RecentlyEdited", {
     against(entry) {
       const { container, resource, pair: asked } = entry;
-      const change = remembered.find((one) => one.container === container)?.[
+      const change = recordedTemplate.find((one) => one.container === container)?.[
         `${resource}Changed`
       ];
       if (change === undefined || !isRecent(change, nowMs)) return undefined;
       const present = subjects.flatMap((subject) => pairIn(subject, entry) ?? []);
-      const isLowered = (half: ResourcePair): boolean =>
-        present.some((one) => loweredTo(one, half) < Infinity);
+      const isLowered = (side: ResourcePair): boolean =>
+        present.some((one) => loweredTo(one, side) < Infinity);
       const { request, limit } = asked;
       const lowersRequest = isLowered(pair(request, undefined));
       const lowersLimit = isLowered(pair(undefined, limit));
@@ -198,12 +200,15 @@ function changeBy(owner: FieldOwner | undefined, nowMs: number): TemplateChange 
   return { by: owner.manager, atMs: Math.min(owner.atMs, nowMs) };
 }
 
-function lastOf(changes: readonly TemplateChange[]): TemplateChange | undefined {
+function latestOf(changes: readonly TemplateChange[]): TemplateChange | undefined {
   return changes.toSorted((a, b) => b.atMs - a.atMs)[0];
 }
 
-/** The change for a day; one in the future, as after a clock was set back, counts from now on. */
-function keptChange(change: TemplateChange | undefined, nowMs: number): TemplateChange | undefined {
+/** The change, unless it is older than a day; one in the future, after a clock was set back, is dated now. */
+function recentChange(
+  change: TemplateChange | undefined,
+  nowMs: number,
+): TemplateChange | undefined {
   if (change === undefined || !isRecent(change, nowMs)) return undefined;
   return { ...change, atMs: Math.min(change.atMs, nowMs) };
 }

@@ -158,7 +158,7 @@ pure("withUnrecorded() counts unrecorded values as applied now", () => {
 });
 
 const cpuChanged = (atMs: number, memoryMs?: number) => ({
-  remembered: [{
+  recordedTemplate: [{
     ...KNOWN,
     cpuChanged: { atMs },
     ...(memoryMs === undefined ? {} : { memoryChanged: { atMs: memoryMs } }),

@@ -16,16 +16,16 @@ import type { RightsizingDecision } from "./decide_rightsizing.ts";
 /** A failure of a write. */
 export interface ApplyFailure {
   /**
-   * The next step: leave the workload alone for this cycle, forget it, read it again and decide anew,
-   * or wait with jitter and send the same.
+   * The next step: leave the workload alone for this cycle, forget it, read it again and decide again, or retry
+   * after a wait with jitter.
    */
   readonly next: "leave" | "forget" | "fresh" | "back-off";
   readonly reason: RightsizingReason | EnforcementReason;
-  /** The server's message; for a missing permission, which one it is. */
+  /** The server's message, or the missing permission. */
   readonly message: string;
-  /** For people: `patch deployments.apps in namespace shop`; of `RBACError` alone. */
+  /** In messages: `patch deployments.apps in namespace shop`; only for `RBACError`. */
   readonly permission?: string;
-  /** The wait that the server asks for, where it does. */
+  /** The wait that the server asks for. */
   readonly retryAfterMs?: number;
 }
 
@@ -34,8 +34,8 @@ const FORBIDDEN =
   /cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?/;
 
 /**
- * 403 and other refusals: no retry before the next cycle, the others go on. 404, and a UID that is not
- * the one that was meant: forget. 409: fresh version. 429, 5xx and no answer: back-off.
+ * Classifies the error of a write. 403 and other refusals: no retry before the next cycle. 404, and a recreated
+ * object of another UID: forget. 409: read a fresh version. 429, 5xx and no answer: back off.
  */
 export function applyFailure(error: ApiError): ApplyFailure {
   const { status, message, retryAfterMs } = error;
@@ -82,7 +82,7 @@ const EVENTS: Readonly<
   Partial<Record<RightsizingReason, Pick<WorkloadEvent, "type" | "reason"> | null>>
 > = {
   PolicyDisabled: null,
-  // Nothing is wrong, and there would be no other events than these.
+  // Nothing is wrong, and these would crowd out all other events.
   BelowThreshold: null,
   Cooldown: null,
   RecommendOnly: { type: "Normal", reason: "RecommendationGenerated" },
@@ -98,28 +98,28 @@ const EVENTS: Readonly<
 };
 
 /**
- * The events of a decision: at most one for a hold; where values are applied, or are there but for what
- * was cut, one for each cut with an event of its own. That values were applied is reported once the server
- * has taken them.
+ * The events of a decision: at most one for a hold. Where values are applied, or all but clamped ones are in
+ * force, one for each clamp with an event of its own. The application itself is reported once the server has
+ * accepted it.
  */
 export function decisionEvents(
   decision: RightsizingDecision,
-  { isThere = decision.outcome === "apply" }: {
-    /** Whether what is left of the recommendation is in force. @default whether it is applied */
-    readonly isThere?: boolean;
+  { isInForce = decision.outcome === "apply" }: {
+    /** True where the values that clamps leave are in force. @default whether they are applied */
+    readonly isInForce?: boolean;
   } = {},
 ): readonly WorkloadEvent[] {
-  const published = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
+  const published = isInForce || decision.outcome === "apply" ? decision.clamps : [decision];
   return published.flatMap((cause): WorkloadEvent[] => {
     const event = EVENTS[cause.reason];
     if (event === null) return [];
-    if (event === undefined && isThere) return [];
+    if (event === undefined && isInForce) return [];
     const kind = event ?? { type: "Normal", reason: "WorkloadSkipped" };
     return [{ ...kind, message: eventMessage(cause) }];
   });
 }
 
-/** The event that values in force no longer count, see `countingValues()`. */
+/** The event that values in force are no longer valid, see `validValues()`. */
 export function endedEvents(changed: readonly string[]): readonly WorkloadEvent[] {
   if (changed.length === 0) return [];
   const message = `what new pods begin with has changed: ${changed.join("; ")}; kubectl coalloc ` +
@@ -134,12 +134,12 @@ export function failureEvents(failure: ApplyFailure): readonly WorkloadEvent[] {
   return [warning(reason === "RBACError" ? "RBACError" : "UpdateFailed", failure)];
 }
 
-/** A warning with the reason behind it, its message and what can be done. */
+/** A warning with the reason and message of its cause, and the remedy. */
 export function warning(reason: WorkloadEvent["reason"], cause: Cause): WorkloadEvent {
   return { type: "Warning", reason, message: eventMessage(cause) };
 }
 
-/** `Reason: message; what can be done`. */
+/** `Reason: message; remedy`. */
 function eventMessage({ reason, message }: Cause): string {
   return `${reason}: ${message}; ${remedyFor(reason)}`;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { UsageQuestion, WorkloadIdentity } from "../../../controller/rightsizing/ports.ts";
+import type { UsageQuery, WorkloadIdentity } from "../../../controller/rightsizing/ports.ts";
 
 /** Constant usage of one container for a while. */
 export interface SceneUse {
@@ -86,7 +86,7 @@ export const SCENE_EXPECTED = {
 export const SCENE_WINDOW_MS = 30 * 60_000;
 
 /** The question about it. */
-export function sceneQuestion(endMs: number, over: Partial<UsageQuestion> = {}): UsageQuestion {
+export function sceneQuestion(endMs: number, over: Partial<UsageQuery> = {}): UsageQuery {
   return {
     namespace: "shop",
     workload: SCENE_WORKLOAD,

@@ -1,5 +1,5 @@
 /**
- * Pods that are sampled, and their workloads: a policy measures those by metrics-server.
+ * Finds the workloads of sampled pods: those with a policy that takes usage from metrics-server.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ReplicaSet } from "../../../../shared/api/workload.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import { controls, workloadsOf } from "../../../../shared/resize/workloads_of.ts";
 import {
-  ownContainers,
+  appContainers,
   type RightsizedWorkload,
   rightsizedWorkload,
 } from "../../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
@@ -19,62 +19,60 @@ import {
 import type { StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
 import { type Caches, type WorkloadCaches, workloadCaches, workloadOf } from "../../../caches.ts";
 
-/** The workload of a pod, and what is kept of its usage. */
+/** The workload of a pod, and the usage to keep of it. */
 export interface PodOwner {
   /** UID of the workload. */
   readonly uid: string;
   /** Init containers left out. */
   readonly containers: readonly string[];
-  /** How long what it uses counts: whole milliseconds. */
+  /** How long usage counts: whole milliseconds. */
   readonly windowMs: number;
 }
 
-/** Finds the workload of a pod; undefined where no policy needs usage of it. */
-export type OwnerOfPod = (
-  pod: { readonly namespace: string; readonly name: string },
-) => PodOwner | undefined;
-
-/** Owners of pods by the caches. */
+/** Finds owners of pods. */
 export interface PodOwners {
-  /** For the pods of one reading: each workload is matched with policies once. */
-  ofReading(): OwnerOfPod;
+  /**
+   * A lookup for the pods of one reading, which matches each workload with policies once. It returns undefined
+   * where no policy needs usage of the pod.
+   */
+  createLookup(): (
+    pod: { readonly namespace: string; readonly name: string },
+  ) => PodOwner | undefined;
   /** False where no policy needs usage of any pod. */
   isWanted(): boolean;
   /** UIDs of all workloads; undefined while they are not all known. */
   workloadUIDs(): ReadonlySet<string> | undefined;
 }
 
-/** Where pods, workloads and policies are read. */
-export interface SampledPodsParts {
-  readonly caches: WorkloadCaches & Pick<Caches, "pods">;
-  readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
-  readonly policies: Pick<Informer<StoredPolicy>, "all">;
-  readonly input: () => PolicyInput;
-}
-
-/** Owners as the caches have them. */
+/** Finds owners in the caches. */
 export function createSampledPods(
-  { caches, replicaSets, policies, input }: SampledPodsParts,
+  { caches, replicaSets, policies, input }: {
+    readonly caches: WorkloadCaches & Pick<Caches, "pods">;
+    readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
+    readonly policies: Pick<Informer<StoredPolicy>, "all">;
+    readonly input: () => PolicyInput;
+  },
 ): PodOwners {
   function ownerOf(workload: RightsizedWorkload): PodOwner | undefined {
     const policy = policyFor(workload, { ...input(), policies: policies.all() });
     if (policy?.spec.provider !== "metrics-server") return undefined;
     return {
       uid: workload.metadata.uid,
-      containers: ownContainers(workload).map((one) => one.name),
+      containers: appContainers(workload).map((one) => one.name),
       windowMs: policy.spec.windowMs,
     };
   }
 
   return {
-    ofReading() {
+    createLookup() {
       const known = new Map<string, PodOwner | undefined>();
       return ({ namespace, name }) => {
         const pod = caches.pods.get(`${namespace}/${name}`);
-        for (const ref of pod === undefined ? [] : workloadsOf(pod)) {
+        if (pod === undefined) return undefined;
+        for (const ref of workloadsOf(pod)) {
           const found = workloadOf(caches, { namespace, refs: [ref] });
           const workload = found && rightsizedWorkload(found);
-          if (workload === undefined || pod === undefined) continue;
+          if (workload === undefined) continue;
           if (!controls(workload, pod, { replicaSet: replicaSets.get })) continue;
           const key = workloadKey(workload);
           if (!known.has(key)) known.set(key, ownerOf(workload));

@@ -1,5 +1,5 @@
 /**
- * The sampled usage of workloads within their windows.
+ * The usage history of workloads that are sampled from metrics-server.
  *
  * @module
  */
@@ -14,11 +14,11 @@ import {
   storedRings,
   storedRingsSchema,
 } from "../../../../shared/rightsizing/usage_ring.ts";
-import type { UsageQuestion } from "../../ports.ts";
+import type { UsageQuery } from "../../ports.ts";
 import { noSamples } from "../collected_samples.ts";
 import type { PodOwner } from "./sampled_pods.ts";
 
-/** The kept usage of one workload. */
+/** The usage of one workload. */
 export interface WorkloadHistory {
   /** The latest time of a reading that was counted, ms since 1970. */
   newestMs: number;
@@ -28,26 +28,26 @@ export interface WorkloadHistory {
 }
 
 /** Histories by UID of the workload: one that was deleted and created again is another. */
-export type KeptHistories = Pick<
+export type HistoryMap = Pick<
   PersistedMap<WorkloadHistory>,
   "get" | "set" | "delete" | "entries"
 >;
 
-/** Older readings are not counted: by then the times of counted ones are removed. */
+/** Older readings are not counted, ms: whether one was counted before may be unknown by then. */
 const OLDEST_MS = 600_000;
-/** Times of deleted pods are removed when there are more than this. */
+/** Above this number of entries, times of pods without recent readings are deleted. */
 const MOST_TIMES_KEPT = 20_000;
 
-/** Counts readings, and answers questions. */
+/** Counts readings, and answers queries. */
 export class UsageHistory {
-  readonly #kept: KeptHistories;
+  readonly #histories: HistoryMap;
   readonly #slots: number;
   /** Times of the last readings of pods, by namespace and pod. */
   readonly #lastMs = new Map<string, number>();
 
   /** `slots`: parts of a window, see `RingShape`. */
-  constructor(kept: KeptHistories, slots: number) {
-    this.#kept = kept;
+  constructor(histories: HistoryMap, slots: number) {
+    this.#histories = histories;
     this.#slots = slots;
   }
 
@@ -56,7 +56,7 @@ export class UsageHistory {
     { namespace, pod, timeMs, containers }: KubePodUsage,
     { owner, nowMs }: { readonly owner: PodOwner; readonly nowMs: number },
   ): void {
-    const history = this.#kept.get(owner.uid) ??
+    const history = this.#histories.get(owner.uid) ??
       { newestMs: 0, countedMs: 0, containers: new Map() };
     const lastMs = this.#lastMs.get(`${namespace}/${pod}`) ?? history.countedMs;
     if (timeMs <= nowMs - OLDEST_MS || timeMs <= lastMs) return;
@@ -65,7 +65,7 @@ export class UsageHistory {
     }
     this.#lastMs.set(`${namespace}/${pod}`, timeMs);
     history.newestMs = Math.max(history.newestMs, timeMs);
-    this.#kept.set(owner.uid, history);
+    this.#histories.set(owner.uid, history);
     // A node's clock may be ahead: nothing was measured later than now.
     const atMs = Math.min(timeMs, nowMs);
     for (const { name, cpu, memory } of containers) {
@@ -76,12 +76,12 @@ export class UsageHistory {
     }
   }
 
-  /** Usage of each container that the question names. */
+  /** Usage of each container that the query names. */
   usage(
-    { workload, containers, window }: UsageQuestion,
+    { workload, containers, window }: UsageQuery,
     nowMs: number,
   ): ReadonlyMap<string, ContainerUsage> {
-    const known = this.#kept.get(workload.uid)?.containers;
+    const known = this.#histories.get(workload.uid)?.containers;
     return new Map(containers.map((container) => {
       const rings = known?.get(container);
       if (rings === undefined) {
@@ -94,12 +94,12 @@ export class UsageHistory {
     }));
   }
 
-  /** Deletes all workloads but those of these UIDs. */
+  /** Deletes workloads with other UIDs. */
   keepOnly(uids: ReadonlySet<string>): void {
-    for (const [uid] of this.#kept.entries()) if (!uids.has(uid)) this.#kept.delete(uid);
+    for (const [uid] of this.#histories.entries()) if (!uids.has(uid)) this.#histories.delete(uid);
   }
 
-  /** The rings of a container, with its owner's window by now. */
+  /** The rings of a container with its owner's present window. */
   #ringsOf(
     { containers }: WorkloadHistory,
     name: string,
@@ -132,7 +132,7 @@ export function storedHistory({ newestMs, containers }: WorkloadHistory): unknow
   return { windowMs, newestMs, containers: Object.fromEntries(stored) };
 }
 
-/** Reads what {@linkcode storedHistory} makes. Throws a `SyntaxError` for anything else. */
+/** Parses the result of {@linkcode storedHistory}. Throws a `SyntaxError` for anything else. */
 export function readHistory(
   stored: unknown,
   { nowMs, slots }: { readonly nowMs: number; readonly slots: number },

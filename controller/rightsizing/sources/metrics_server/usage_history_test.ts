@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { KubePodUsage } from "../../../../adapters/kube/kinds/pod_metrics.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
-import type { UsageQuestion, WorkloadIdentity } from "../../ports.ts";
+import type { UsageQuery, WorkloadIdentity } from "../../ports.ts";
 import { createSampledPods, type PodOwner } from "./sampled_pods.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
@@ -27,7 +27,7 @@ function reading(over: Partial<KubePodUsage> & { cpu?: number } = {}): KubePodUs
   return { namespace: "shop", pod: "web-a", timeMs: NOW_MS, containers, ...rest };
 }
 
-function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuestion {
+function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuery {
   return {
     namespace: "shop",
     workload: WEB,
@@ -187,9 +187,9 @@ pure("isWanted() is true where an enabled policy looks at metrics-server", () =>
   assert.equal(isWanted(autoPolicy(), { ...METRICS, mode: "Recommend" }), true);
 });
 
-pure("ofReading() finds a pod's workload once for a reading", () => {
+pure("createLookup() finds a pod's workload once for a reading", () => {
   const ownerOf = (name: string, ...policies: PolicySpec[]) =>
-    sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
+    sampledPods(...policies).owners.createLookup()({ namespace: "shop", name });
   assert.deepEqual(ownerOf("web-0", METRICS), {
     uid: "web",
     containers: ["app"],
@@ -201,7 +201,7 @@ pure("ofReading() finds a pod's workload once for a reading", () => {
   }
   const { owners, reads } = sampledPods(METRICS);
   for (const matched of [2, 4]) {
-    const ownerOf = owners.ofReading();
+    const ownerOf = owners.createLookup();
     for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
     assert.equal(reads(), matched);
   }

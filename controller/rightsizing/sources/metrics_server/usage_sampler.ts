@@ -14,7 +14,7 @@ import { durationKind, numberKind } from "../../../../shared/config/kinds.ts";
 import { setting } from "../../../../shared/config/setting.ts";
 import type { Log } from "../../../../shared/log.ts";
 import { MOST_SLOTS } from "../../../../shared/rightsizing/usage_ring.ts";
-import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../../ports.ts";
+import type { UsageAnswer, UsageProblem, UsageQuery, UsageSource } from "../../ports.ts";
 import type { PodOwners } from "./sampled_pods.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 
@@ -45,11 +45,11 @@ export interface UsageSamplerParts {
   readonly log: Log;
   /** Between two readings; may change. */
   readonly intervalMs: () => number;
-  /** Parts of a window that its history has. */
+  /** Parts of a window, see `RingShape`. */
   readonly slots: number;
 }
 
-/** Between two times that the history is persisted, ms. */
+/** Between two writes of the history, ms. */
 const CHECKPOINT_MS = 180_000;
 /** After this many failed readings in a row the history is too old. */
 const MOST_MISSED = 4;
@@ -64,8 +64,8 @@ export class UsageSampler implements UsageSource {
   readonly #parts: UsageSamplerParts;
   readonly #persisted: PersistedMap<WorkloadHistory>;
   readonly #history: UsageHistory;
-  /** Since when each workload, by UID, has been asked for: only usage that a policy needs is kept. */
-  readonly #askedSinceMs = new Map<string, number>();
+  /** Since when each workload, by UID, is queried. */
+  readonly #queriedSinceMs = new Map<string, number>();
   #problem: UsageProblem | undefined = NOT_READ;
   /** Readings that failed in a row. */
   #missed = 0;
@@ -83,13 +83,13 @@ export class UsageSampler implements UsageSource {
     this.#history = new UsageHistory(this.#persisted, slots);
   }
 
-  usage(question: UsageQuestion): Promise<UsageAnswer> {
+  usage(query: UsageQuery): Promise<UsageAnswer> {
     if (this.#problem !== undefined) return Promise.resolve(this.#problem);
     const nowMs = this.#parts.clock.wall();
-    const { uid } = question.workload;
-    const watchedSinceMs = this.#askedSinceMs.get(uid) ?? nowMs;
-    this.#askedSinceMs.set(uid, watchedSinceMs);
-    return Promise.resolve({ usage: this.#history.usage(question, nowMs), watchedSinceMs });
+    const { uid } = query.workload;
+    const watchedSinceMs = this.#queriedSinceMs.get(uid) ?? nowMs;
+    this.#queriedSinceMs.set(uid, watchedSinceMs);
+    return Promise.resolve({ usage: this.#history.usage(query, nowMs), watchedSinceMs });
   }
 
   /**
@@ -109,10 +109,10 @@ export class UsageSampler implements UsageSource {
       const begunAt = clock.monotonic();
       if (owners.isWanted()) await this.#sample(signal);
       else {
-        // Nothing is sampled and nothing is wrong; the next policy has the history.
+        // Nothing is sampled, which is no failure; the next policy gets the history.
         this.#problem = undefined;
         this.#missed = 0;
-        this.#askedSinceMs.clear();
+        this.#queriedSinceMs.clear();
       }
       this.#deleteGone();
       if (clock.monotonic() - savedAt >= CHECKPOINT_MS && !signal.aborted) {
@@ -140,7 +140,7 @@ export class UsageSampler implements UsageSource {
     }
     this.#problem = undefined;
     this.#missed = 0;
-    const [nowMs, ownerOf] = [clock.wall(), owners.ofReading()];
+    const [nowMs, ownerOf] = [clock.wall(), owners.createLookup()];
     for (const reading of answer.pods) {
       const owner = ownerOf({ namespace: reading.namespace, name: reading.pod });
       if (owner !== undefined) this.#history.add(reading, { owner, nowMs });
@@ -151,8 +151,8 @@ export class UsageSampler implements UsageSource {
     const uids = this.#parts.owners.workloadUIDs();
     if (uids === undefined) return;
     this.#history.keepOnly(uids);
-    for (const uid of this.#askedSinceMs.keys()) {
-      if (!uids.has(uid)) this.#askedSinceMs.delete(uid);
+    for (const uid of this.#queriedSinceMs.keys()) {
+      if (!uids.has(uid)) this.#queriedSinceMs.delete(uid);
     }
   }
 }

@@ -13,7 +13,7 @@ import {
 import { usageSourceContract } from "../../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
 import { keptCheckpoints } from "../../../../tests/fixtures/rightsizing/recorded_ports.ts";
-import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../../ports.ts";
+import type { UsageProblem, UsageQuery, WorkloadIdentity } from "../../ports.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
@@ -51,7 +51,7 @@ function stage() {
   };
   const owner = { uid: WEB.uid, containers: ["app"], windowMs: HOUR_MS };
   const owners = {
-    ofReading: () => () => owner,
+    createLookup: () => () => owner,
     isWanted: () => world.wanted,
     workloadUIDs: () => new Set(world.exists ? [WEB.uid] : []),
   };
@@ -67,7 +67,7 @@ function stage() {
     const running = sampler.run(end.signal);
     const ask = () => {
       const toMs = clock.wall();
-      const question: UsageQuestion = {
+      const question: UsageQuery = {
         namespace: "shop",
         workload: WEB,
         pods: ["web-a"],
@@ -260,7 +260,7 @@ usageSourceContract("UsageSampler()", async () => {
       },
     },
     owners: {
-      ofReading: () => ({ namespace, name }) => {
+      createLookup: () => ({ namespace, name }) => {
         const uid = pods.find(({ pod, ...at }) => pod === name && at.namespace === namespace)?.uid;
         if (uid === undefined) return undefined;
         return { uid, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };

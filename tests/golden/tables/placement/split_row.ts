@@ -26,7 +26,7 @@ import {
 import {
   fallbackDueMs,
   nextShortage,
-  remakeDueMs,
+  recreationDueMs,
   type Shortage,
   shortagePhase,
   unplacedInFallback,
@@ -144,7 +144,7 @@ export function shortageResult({ asWished, ...input }: ShortageInput): ShortageR
   const next = nextShortage({ ...present, asSpecified: asWished }, PLACEMENT_DEFAULTS);
   return {
     phase: shortagePhase(shortage, NOW_MS),
-    remake: secondsTo(remakeDueMs(present, PLACEMENT_DEFAULTS)),
+    remake: secondsTo(recreationDueMs(present, PLACEMENT_DEFAULTS)),
     fallback: secondsTo(fallbackDueMs(present, PLACEMENT_DEFAULTS)),
     unplaced: unplacedInFallback(present).length,
     next: next === undefined ? null : secondsOf(next),

@@ -10,7 +10,7 @@ import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
 import { defined } from "../../../../shared/defined.ts";
 import { parseBytes } from "../../../../shared/quantity.ts";
-import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
+import { validValues } from "../../../../shared/rightsizing/guards/valid_values.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
@@ -293,18 +293,18 @@ function inForceOf(
       : one
   );
   const values = Object.entries(inForce).map(([name, raw]) => [name, parseResources(raw)] as const);
-  return countingValues(valuesInForce(new Map(values), adoptedOn), snapshot).values;
+  return validValues(valuesInForce(new Map(values), adoptedOn), snapshot).values;
 }
 
 function rememberedOf(
   { changedHoursAgo }: RightsizingInput,
   { template }: RightsizedWorkload,
-): Pick<RightsizingSnapshot, "remembered"> {
+): Pick<RightsizingSnapshot, "recordedTemplate"> {
   if (changedHoursAgo === undefined) return {};
   const { cpu: cpuChanged, memory: memoryChanged } = byResource((resource) => {
     const hours = changedHoursAgo[resource];
     return hours === undefined ? undefined : { by: "helm", atMs: NOW_MS - hours * HOUR_MS };
   });
   const container = template.containers[0]?.name ?? "";
-  return { remembered: [defined({ container, cpuChanged, memoryChanged })] };
+  return { recordedTemplate: [defined({ container, cpuChanged, memoryChanged })] };
 }

@@ -1,5 +1,5 @@
 /**
- * Decides which values in force still count, and which of them a new pod may have.
+ * Decides which values in force are still valid, and which of them a new pod may have.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { runChecks } from "../../resize/run_checks.ts";
 import { MOST_PASSES, NEW_POD_CHAIN } from "./decide_rightsizing.ts";
 import { presentSubjects } from "./method.ts";
 
-/** Facts about a new pod; the workload's template is the pod as it was sent. */
+/** The state around a new pod; the workload's template is the pod as it was sent. */
 export type NewPodInput = Pick<
   RightsizingSnapshot,
   | "policy"
@@ -34,25 +34,25 @@ export type NewPodInput = Pick<
   | "largestNode"
 >;
 
-/** Facts of one call, with the containers as their author wrote them. */
-interface CountingInput extends NewPodInput, Pick<RightsizingSnapshot, "memoryPeaks"> {
+/** The input of the steps, with the containers as their author wrote them. */
+interface StepInput extends NewPodInput, Pick<RightsizingSnapshot, "memoryPeaks"> {
   readonly written: readonly PodContainer[];
 }
 
-/** Values that are left, and a message for each reason why the others are not. */
-interface Counted {
+/** The values that are left, and a message for each reason why others are not. */
+interface RemainingValues {
   readonly wanted: WantedResources;
   readonly messages: readonly string[];
 }
 
 /**
- * The values in force that still count. Values were adopted for a template, a policy and bounds that may
- * have changed since, so they go through the steps of `STEPS`, from the author's edits to what a new pod
- * may have.
+ * The values in force that are still valid. They were adopted for a template, a policy and bounds that may have
+ * changed since: values are dropped where the author has edited the template, go through `STEPS`, and are cut
+ * to what a new pod may have.
  *
- * `written`: the containers as their author wrote them, without what the server adds.
+ * `written`: the containers as their author wrote them, without defaults of the server.
  */
-export function countingValues(
+export function validValues(
   inForce: readonly ValuesInForce[],
   snapshot: NewPodInput & Pick<RightsizingSnapshot, "memoryPeaks">,
   { written = snapshot.workload.template.containers }: {
@@ -61,9 +61,9 @@ export function countingValues(
   } = {},
 ): { readonly values: WantedResources; readonly messages: readonly string[] } {
   const input = { ...snapshot, written };
-  const present = withoutEdited(inForce, input);
-  let { wanted } = present;
-  const messages = [...present.messages];
+  const unedited = withoutEdited(inForce, input);
+  let { wanted } = unedited;
+  const messages = [...unedited.messages];
   for (const [why, change] of STEPS) {
     const after = wantedOf(pairsOf(wanted).map((entry) => change(entry, input)));
     const cut = describeCut(wanted, after);
@@ -73,16 +73,16 @@ export function countingValues(
   const fitted = fitNewPod(wanted, input);
   wanted = fitted.wanted;
   messages.push(...fitted.messages);
-  // One step may have given back what another has cut: then nothing has changed, and nothing is reported.
-  return present.messages.length === 0 && describeCut(present.wanted, wanted) === ""
+  // A step may restore values that another has cut: then nothing has changed, and nothing is reported.
+  return unedited.messages.length === 0 && describeCut(unedited.wanted, wanted) === ""
     ? { values: resourcesInForce(inForce), messages: [] }
     : { values: wanted, messages };
 }
 
-/** The steps between the author's edits and what a new pod may have, in their order, with their reasons. */
+/** Steps with the reasons of their changes, in their order. */
 const STEPS: readonly (readonly [
   why: string,
-  change: (entry: PairEntry, input: CountingInput) => PairEntry,
+  change: (entry: PairEntry, input: StepInput) => PairEntry,
 ])[] = [
   ["the policy updates requests only", withoutLimit],
   ["the policy's bounds", withinBounds],
@@ -90,13 +90,13 @@ const STEPS: readonly (readonly [
 ];
 
 /**
- * Drops a resource of a container where the author has written another request or limit since. Counts
- * where the template of the adoption is not known.
+ * Drops a resource of a container where the author has written another request or limit since the adoption. Keeps
+ * it where the template of the adoption is not known.
  */
 function withoutEdited(
   inForce: readonly ValuesInForce[],
-  { written }: CountingInput,
-): Counted {
+  { written }: StepInput,
+): RemainingValues {
   const messages: string[] = [];
   const entries = inForce.flatMap(({ container, adoptedOn, ...values }): readonly PairEntry[] => {
     const author = written.find(({ name, sidecar }) => name === container && !sidecar);
@@ -118,20 +118,20 @@ function withoutEdited(
   return { wanted: wantedOf(entries), messages };
 }
 
-function withoutLimit(entry: PairEntry, { policy: { updateStrategy } }: CountingInput): PairEntry {
+function withoutLimit(entry: PairEntry, { policy: { updateStrategy } }: StepInput): PairEntry {
   return updateStrategy.updateRequestsOnly
     ? { ...entry, pair: pair(entry.pair.request, undefined) }
     : entry;
 }
 
 /**
- * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to
- * where it would kill, as of running pods, nor to where the next peak would lift it again. A value
- * below the bounds may be all that a quota has left room for.
+ * Lowers a request to the policy's maximum, and its limit with it. Memory is not lowered to where an OOM kill is
+ * likely, nor to where the next peak would lift it again. A value below the minimum stays: it may be all that a
+ * quota has left room for.
  */
 function withinBounds(
   entry: PairEntry,
-  { policy: { bounds, updateStrategy }, memoryPeaks }: CountingInput,
+  { policy: { bounds, updateStrategy }, memoryPeaks }: StepInput,
 ): PairEntry {
   const { container, resource, pair: { request, limit } } = entry;
   if (request === undefined) return entry;
@@ -144,23 +144,22 @@ function withinBounds(
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }
 
-/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
+/** Lifts memory above its recent peak, see `liftMemory()`. */
 function aboveMemoryPeak(
   entry: PairEntry,
-  { policy, memoryPeaks, written }: CountingInput,
+  { policy, memoryPeaks, written }: StepInput,
 ): PairEntry {
   const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
   return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
 }
 
 /**
- * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards
- * of the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. The
- * room in a quota is there for all of the pod, not for the raise alone.
+ * Cuts the values by the guards for new pods, over one pod alone: to values that the server accepts and no other
+ * controller sets. No values are left where a guard holds: the pod then starts with its template's.
  */
-function fitNewPod(values: WantedResources, snapshot: NewPodInput): Counted {
+function fitNewPod(values: WantedResources, snapshot: NewPodInput): RemainingValues {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
-    input: loneSnapshot(snapshot),
+    input: newPodSnapshot(snapshot),
     wanted: values,
     passes: MOST_PASSES,
   });
@@ -171,8 +170,8 @@ function fitNewPod(values: WantedResources, snapshot: NewPodInput): Counted {
   };
 }
 
-/** A workload of this one pod, which is not there yet. */
-function loneSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
+/** The state of a workload with one pod, which does not exist yet: quotas must have room for all of its requests. */
+function newPodSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
   const { policy, workload, quotas } = snapshot;
   const alone: RightsizingSnapshot = {
     ...snapshot,
@@ -199,8 +198,8 @@ function loneSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
   return {
     ...alone,
     quotas: quotas.map((quota) => {
-      const own = pod && podTotal(pod, (one) => one[quota.side][quota.resource]);
-      return { ...quota, room: quota.room - (own ?? 0) };
+      const used = pod && podTotal(pod, (one) => one[quota.side][quota.resource]);
+      return { ...quota, room: quota.room - (used ?? 0) };
     }),
   };
 }
