@@ -49,7 +49,7 @@ export interface SampleContext {
 }
 
 /**
- * Interval at which all counters and quotas of a pod are read; shorter for a pod outside of the market, whose
+ * Interval at which all counters and quotas of a pod are read; shorter for a pod outside of the market: its
  * usage window needs them.
  */
 const ALL_MS = { managed: 30_000, unmanaged: 1000 } as const;

@@ -138,7 +138,7 @@ export function reportView(input: ReportInput): ReportView {
   };
 }
 
-/** Figures of containers whose limit and original limit are known. */
+/** Figures of containers with a known limit and original limit. */
 function marketFigures(
   allocations: readonly PodAllocation[],
   fromMs: number,
