@@ -9,7 +9,7 @@ import { fadingMean } from "../../shared/fading_mean.ts";
 
 /** Time constant of `idle`, ms: the same as of the usage that decides whether CPU is scarce. */
 const MEAN_MS = 1000;
-/** Time constant of `idle400ms`: the same as of the usage that tells whether a container waits. */
+/** Time constant of `idle400ms`: the same as of the usage that shows whether a container waits. */
 const SHORT_MEAN_MS = 400;
 /** Time constant of unmanaged usage, ms. Pods and node are read at different moments: 1 s would be too noisy. */
 const UNMANAGED_MS = 5000;

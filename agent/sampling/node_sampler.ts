@@ -36,7 +36,7 @@ export interface NodeSamplerOptions {
 /** Options of a sample. */
 export interface SampleOptions {
   /**
-   * Hex ids of containers whose quota is about to change: it is read each time, that of an idle container
+   * Hex ids of containers with a quota that is about to change: it is read each time, that of an idle container
    * every 30 s. @default {none}
    */
   readonly unsettled?: readonly string[];

@@ -4,7 +4,7 @@
  * The kubelet sets a quota on the container and, when all containers of the pod have limits, the sum on
  * the pod. How the two counters add up depends on the kernel:
  *
- * - Some kernels count most pauses at the level whose quota ran out first. The true time is the sum, or
+ * - Some kernels count most pauses at the level at which the quota ran out first. The true time is the sum, or
  *   less where pauses overlap. (Seen on 6.18: a loop held at 200 m for 75 s was throttled 17.9 s at its
  *   own level and 39.4 s at the pod's, of a true 59.8 s.)
  * - Others count each pause at both. The true time is either. (Seen on 6.1: 45.97 and 45.99 s.)
@@ -76,7 +76,7 @@ const PERIOD_MS = 100;
  * Takes one interval of a pod and returns the new memory and the throttled time of each container, in the
  * order given. A container was throttled for at most n × Δt − its usage, with n the runnable threads.
  * No cgroup file has their number; n is the smaller of `cores` and all threads. So the bound is exact for
- * a single busy thread, whose pauses Linux 6.18 counts partly at both levels, and loose for a large pool
+ * a single busy thread (Linux 6.18 counts its pauses partly at both levels), and loose for a large pool
  * with few busy threads. A pause is counted when it ends, so up to one period of room below the bound is
  * carried to the next interval.
  */

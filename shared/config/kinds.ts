@@ -38,7 +38,7 @@ export class Refusal {
 
 /**
  * A kind of the values that `read` returns. A string as `meta` is `expects` of a scalar. `read` refuses
- * a text by undefined, or by a {@linkcode Refusal}, whose message hides the text: it may be a secret.
+ * a text by undefined, or by a {@linkcode Refusal} with a message that hides the text: it may be a secret.
  */
 export function kindOf<T>(
   meta: string | KindMeta,

@@ -109,7 +109,7 @@ function dashboardProxy(
   return {
     async fetch(request) {
       const { hostname, pathname, search, searchParams } = new URL(request.url);
-      // DNS rebinding: a page of another host whose name resolves to this one.
+      // DNS rebinding: a page of another host with a name that resolves to this one.
       if (hostname !== "127.0.0.1") return new Response("Unknown host\n", { status: 403 });
       if (!isOpened && searchParams.get("key") === key) {
         isOpened = true;

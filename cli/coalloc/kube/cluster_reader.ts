@@ -147,7 +147,7 @@ async function readLimitInput(
 ): ReturnType<ClusterReader["limitInput"]> {
   const { namespace } = pod.metadata;
   const [ranges, node] = await Promise.all([
-    // For users who may not read LimitRanges, the server decides.
+    // Where the user may not read LimitRanges, the server decides.
     unlessHidden(list(requests, limitRangeListWatch(requests.connection, { namespace }))),
     readableNode(requests, pod),
   ]);
@@ -205,7 +205,7 @@ export function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
   return unlessRefused(answer, 403);
 }
 
-/** As `unlessHidden`, and undefined for a foreign kind whose definition or webhook is broken. */
+/** As `unlessHidden`, and undefined for a foreign kind with a broken definition or webhook. */
 async function unlessUnreadable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessHidden(answer);

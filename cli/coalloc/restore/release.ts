@@ -34,7 +34,7 @@ export interface Release {
 }
 
 const POLL_MS = 1000;
-/** Reasons of allocations whose limits the controller does not change. */
+/** Reasons of allocations with limits that the controller does not change. */
 const HARMLESS: ReadonlySet<EnforcementReason | VersionReason> = new Set([
   "Restored",
   "IdentityMismatch",
@@ -91,7 +91,7 @@ async function released(
   }
 }
 
-/** Keys of the pods whose limits a controller might still set. */
+/** Keys of the pods with limits that a controller might still set. */
 async function heldPods(
   reader: ReleaseParts["reader"],
   namespace: string | undefined,

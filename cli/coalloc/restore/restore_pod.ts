@@ -33,7 +33,7 @@ export interface RestorePlan {
 /** The pods to restore, and the others. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
-  /** Pods with limits of this product, whose original limits are not known. */
+  /** Pods with limits of this product, and unknown original limits. */
   readonly unrecorded: readonly Pod[];
   /** Number of pods with original limits. */
   readonly untouched: number;
@@ -48,7 +48,7 @@ function originalsNow(
   return originals && originalValues(originals);
 }
 
-/** Plans the restore of pods whose original limits are known. */
+/** Plans the restore of pods with known original limits. */
 export function restorePlans(
   pods: readonly Pod[],
   allocations: readonly PodAllocation[],
