@@ -128,8 +128,8 @@ export function updateContainers(
 }
 
 /**
- * Whether the bounds name one of the pod's containers, or one that was in it a moment ago. So a pod stays
- * managed when its only container restarts, while its bounds catch up, and a pod that opts out is unmanaged as
+ * Whether the bounds name one of the pod's containers, or one that was in it a moment ago. So a pod
+ * stays managed while its only container restarts and its bounds catch up, and a pod that opts out is unmanaged as
  * soon as its bounds are gone.
  */
 export function isManaged(

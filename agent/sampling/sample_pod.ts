@@ -49,8 +49,8 @@ export interface SampleContext {
 }
 
 /**
- * Interval at which all counters and quotas of a pod are read; shorter for a pod outside of the market: its
- * usage window needs them.
+ * Interval at which all counters and quotas of a pod are read; shorter for a pod outside of the market:
+ * its usage window needs them.
  */
 const ALL_MS = { managed: 30_000, unmanaged: 1000 } as const;
 /** Interval at which weights and periods are read; in a young pod they may be set after its creation. */

@@ -81,7 +81,7 @@ export interface ReadSettings {
 export async function readSettings(
   reader: Pick<ClusterReader, "settingsText">,
 ): Promise<ReadSettings> {
-  // The object distinguishes a missing file, an empty text, from one that the user may not read, undefined.
+  // The object separates a missing file, an empty text, from one that the user may not read, undefined.
   const read = await unlessRefused(reader.settingsText().then((text = "") => ({ text })), 403);
   return read === undefined
     ? { text: "", problems: ["The installation's settings can't be read: defaults assumed"] }

@@ -130,7 +130,7 @@ const CLEAR_LINE = "\x1b[K";
 const CLEAR_BELOW = "\x1b[J";
 const CLEAR_ALL = "\x1b[2J";
 
-/** The world with texts that have no escape sequences but this program's colours and screens. */
+/** The world; its texts have no escape sequences but this program's colours and screens. */
 function printableWorld(world: CoallocWorld): CommandWorld {
   const color = wantsColor({ isTerminal: world.outIsTerminal, noColor: world.noColor });
   const printed: Pick<CommandWorld, "out" | "err" | "progress" | "draw"> = {

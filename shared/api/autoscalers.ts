@@ -8,7 +8,7 @@ import type { WorkloadRef } from "./workload.ts";
 
 /** One metric on CPU: either `utilization` or `value` is set. */
 export interface CPUTarget {
-  /** The container with the usage that counts; absent: the usage of all containers. */
+  /** Only the usage of this container counts; absent: the usage of all. */
   readonly container?: string;
   /** Wanted usage as a share of the request, for instance 0.8. */
   readonly utilization?: number;

@@ -76,7 +76,7 @@ export interface PodContainer extends Resources {
   readonly restartedAtMs?: number;
   /**
    * When it was last OOM-killed, ms since 1970; absent where neither its present state nor its last one
-   * says so. This time distinguishes kills, in whole seconds.
+   * says so. This time, in whole seconds, distinguishes kills.
    */
   readonly oomKilledAtMs?: number;
   /** True while the kubelet waits before it starts a container that crashed again. */
@@ -165,7 +165,7 @@ export interface Pod extends ApiObject {
   readonly resizeConditions: readonly ResizeCondition[];
 }
 
-/** True for a pod with containers that have all ended for good. */
+/** True for a pod if all its containers have ended for good. */
 export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }

@@ -4,7 +4,7 @@
  * The kubelet sets a quota on the container and, when all containers of the pod have limits, the sum on
  * the pod. How the two counters add up depends on the kernel:
  *
- * - Some kernels count most pauses at the level with the quota that ran out first. The true time is the sum, or
+ * - Some kernels count most pauses at the level at which the quota ran out first. The true time is the sum, or
  *   less where pauses overlap. (Seen on 6.18: a loop held at 200 m for 75 s was throttled 17.9 s at its
  *   own level and 39.4 s at the pod's, of a true 59.8 s.)
  * - Others count each pause at both. The true time is either. (Seen on 6.1: 45.97 and 45.99 s.)

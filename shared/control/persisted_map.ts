@@ -99,7 +99,7 @@ const END_MS = 5000;
 const CHUNK = 200_000;
 /** Last characters of a gzip text in base64, with CRC-32 and length of the content. */
 const TRAILER = 16;
-/** Stands for the trailer of a shard with an unknown stored text: the next save writes the shard. */
+/** Stands for the trailer of a shard while its stored text is not known: the next save writes it. */
 const UNKNOWN = "unknown";
 
 /** The entries, and the state of the shards by number. */

@@ -61,7 +61,7 @@ async function servesResource(
 }
 
 /**
- * First minor version with a validation that accepts a lower memory limit (KEP-1287). Neither discovery nor the
+ * First minor version that accepts a lower memory limit (KEP-1287). Neither discovery nor the
  * OpenAPI document shows that.
  */
 const LOWERS_MEMORY_MINOR = 34;

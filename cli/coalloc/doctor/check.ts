@@ -22,7 +22,7 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** A check with parts that could not be read. */
+/** A check that did not run: its parts could not be read. */
 export interface Unchecked {
   readonly check: string;
   /** The right that is missing, or the server's message. */
@@ -54,7 +54,7 @@ export interface Diagnosis {
   readonly checked: number;
 }
 
-/** Runs the checks with parts that could be read. */
+/** Runs each check if its parts could be read. */
 export function diagnose(snapshot: Snapshot, checks: readonly Check[]): Diagnosis {
   const read: Partial<Record<PartName, unknown>> = {};
   const reasons = new Map<PartName, string>();

@@ -147,7 +147,7 @@ async function readLimitInput(
 ): ReturnType<ClusterReader["limitInput"]> {
   const { namespace } = pod.metadata;
   const [ranges, node] = await Promise.all([
-    // Without permission to read LimitRanges, the server decides.
+    // Where the user may not read LimitRanges, the server decides.
     unlessHidden(list(requests, limitRangeListWatch(requests.connection, { namespace }))),
     readableNode(requests, pod),
   ]);

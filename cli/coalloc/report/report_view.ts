@@ -138,7 +138,7 @@ export function reportView(input: ReportInput): ReportView {
   };
 }
 
-/** Figures of containers with a known limit and original limit. */
+/** Figures of containers with a known limit and a known original limit. */
 function marketFigures(
   allocations: readonly PodAllocation[],
   fromMs: number,

@@ -33,7 +33,7 @@ export interface RestorePlan {
 /** The pods to restore, and the others. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
-  /** Pods with limits of this product and unknown original limits. */
+  /** Pods with limits of this product, and unknown original limits. */
   readonly unrecorded: readonly Pod[];
   /** Number of pods with original limits. */
   readonly untouched: number;

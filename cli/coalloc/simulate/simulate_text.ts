@@ -162,7 +162,7 @@ const SAME_COST = 0.01;
 
 /**
  * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other
- * algorithm that holds the SLO; CoAllocator with its defaults: its limits cost nothing while CPU is
+ * algorithm that holds the SLO; CoAllocator with its defaults: these limits cost nothing while CPU is
  * free. Throws a RangeError when CoAllocator or the limit as it is was not played.
  */
 export function verdict(
