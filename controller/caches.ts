@@ -1,5 +1,5 @@
 /**
- * The controller's copies of the API's state.
+ * The controller's informers.
  *
  * @module
  */
@@ -23,16 +23,16 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 
 /**
- * The copies. Kinds of which a namespace may hold several that concern a pod are indexed by it, pods by
- * their node and their controller, too: see `podsOnNode()` and `podsOwnedBy()`. The node costs 5 MB at
- * 150,000 pods on 5,000 nodes.
+ * The informers. Those that are read by namespace are indexed by it. Pods are also indexed by node and
+ * controller, see `podsOnNode()` and `podsOwnedBy()`; the index by node takes 5 MB at 150,000 pods on
+ * 5,000 nodes.
  */
 export interface Caches {
   readonly pods: Informer<Pod>;
   readonly namespaces: Informer<Namespace>;
   readonly nodes: Informer<Node>;
   readonly allocations: Informer<PodAllocation>;
-  /** Those of the agents; others do no harm. */
+  /** Leases of the installation's namespace, the agents' among them. */
   readonly leases: Informer<Lease>;
   readonly limitRanges: Informer<LimitRange>;
   readonly resourceQuotas: Informer<ResourceQuota>;
@@ -40,16 +40,16 @@ export interface Caches {
   readonly statefulSets: Informer<Workload>;
   readonly daemonSets: Informer<Workload>;
   readonly horizontalPodAutoscalers: Informer<HorizontalPodAutoscaler>;
-  /** Empty where the server does not know the kind. */
+  /** Empty where the kind is not installed. */
   readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
-/** The copies of what concerns a pod, to read. */
+/** The caches that a pod's reconcile reads. */
 export type ReadCaches = {
   readonly [K in Exclude<keyof Caches, "leases">]: Pick<Caches[K], "get" | "byIndex" | "all">;
 };
 
-/** A map, since a pod may name any kind as its owner: `constructor`, too. */
+/** A Map, since the kind of a pod's owner may be any text, such as `constructor`. */
 const CACHE_OF_KIND: ReadonlyMap<string, "deployments" | "statefulSets" | "daemonSets"> = new Map(
   [
     ["Deployment", "deployments"],
@@ -58,15 +58,15 @@ const CACHE_OF_KIND: ReadonlyMap<string, "deployments" | "statefulSets" | "daemo
   ] satisfies readonly (readonly [WorkloadKind, keyof Caches])[],
 );
 
-/** The copies of workloads. */
+/** The caches of workloads. */
 export type WorkloadCaches = Pick<Caches, "deployments" | "statefulSets" | "daemonSets">;
 
-/** The copies of all kinds of workloads. */
+/** The caches of all kinds of workloads. */
 export function workloadCaches(caches: WorkloadCaches): readonly Informer<Workload>[] {
   return Array.from(CACHE_OF_KIND.values(), (name) => caches[name]);
 }
 
-/** The first of these workloads that is there; other kinds are passed over. */
+/** The first of these workloads that is cached; other kinds are skipped. */
 export function workloadOf(
   caches: Pick<ReadCaches, keyof WorkloadCaches>,
   { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
@@ -79,12 +79,12 @@ export function workloadOf(
   return undefined;
 }
 
-/** Where each of these copies comes from. */
+/** The source of each informer. */
 export type SourcesOf<C> = {
   readonly [K in keyof C]: C[K] extends Informer<infer T> ? ListWatch<T> : never;
 };
 
-/** Where each copy comes from. */
+/** The sources of {@linkcode Caches}. */
 export type CacheSources = SourcesOf<Caches>;
 
 /** Options that every informer needs. */
@@ -94,22 +94,19 @@ export interface CacheOptions {
   readonly log: Log;
 }
 
-/**
- * Leases are listed again this often, ms: a watch that has died silently must not make every
- * agent look silent.
- */
+/** Leases are listed again this often, ms, so that a dead watch does not make all agents look silent. */
 const RELIST_LEASES_MS = 120_000;
 
-/** The index of objects by their namespaces. */
-export function namespaceOf({ metadata }: ApiObject): string | undefined {
+/** Indexes objects by namespace. */
+export function namespaceIndex({ metadata }: ApiObject): string | undefined {
   return metadata.namespace;
 }
 
-/** Values of the index beside namespaces, of which no name has a slash. */
+/** Index values beside namespaces; names of namespaces have no slash. */
 const onNode = (nodeName: string): string => `node/${nodeName}`;
 const ofOwner = (uid: string): string => `owner/${uid}`;
 
-/** The pods that the scheduler has put on the node, finished ones too. */
+/** The pods bound to the node, finished ones too. */
 export function podsOnNode(
   pods: Pick<Informer<Pod>, "byIndex">,
   nodeName: string,
@@ -125,20 +122,20 @@ export function podsOwnedBy<P extends ApiObject>(
   return pods.byIndex(ofOwner(uid));
 }
 
-/** The keys by which pods are indexed. */
+/** Indexes pods by namespace, node and controller. */
 export function podIndex(
   { metadata: { namespace, owner }, nodeName }: Pick<Pod, "metadata" | "nodeName">,
 ): readonly string[] {
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
-/** Options of an informer beside its source: the kind's name, its index, and how often it lists again. */
+/** Options of an informer beside its source. */
 export type InformerKind<T extends ApiObject> = Pick<
   InformerOptions<T>,
   "name" | "indexBy" | "relistEveryMs"
 >;
 
-/** Those of all kinds. */
+/** Options of several informers. */
 export type InformerKinds<C> = {
   readonly [K in keyof C]: C[K] extends Informer<infer T> ? InformerKind<T> : never;
 };
@@ -147,59 +144,59 @@ const INFORMERS: InformerKinds<Caches> = {
   pods: { name: "Pod", indexBy: podIndex },
   namespaces: { name: "Namespace" },
   nodes: { name: "Node" },
-  allocations: { name: "PodAllocation", indexBy: namespaceOf },
+  allocations: { name: "PodAllocation", indexBy: namespaceIndex },
   leases: { name: "Lease", relistEveryMs: RELIST_LEASES_MS },
-  limitRanges: { name: "LimitRange", indexBy: namespaceOf },
-  resourceQuotas: { name: "ResourceQuota", indexBy: namespaceOf },
+  limitRanges: { name: "LimitRange", indexBy: namespaceIndex },
+  resourceQuotas: { name: "ResourceQuota", indexBy: namespaceIndex },
   deployments: { name: "Deployment" },
   statefulSets: { name: "StatefulSet" },
   daemonSets: { name: "DaemonSet" },
-  horizontalPodAutoscalers: { name: "HorizontalPodAutoscaler", indexBy: namespaceOf },
-  verticalPodAutoscalers: { name: "VerticalPodAutoscaler", indexBy: namespaceOf },
+  horizontalPodAutoscalers: { name: "HorizontalPodAutoscaler", indexBy: namespaceIndex },
+  verticalPodAutoscalers: { name: "VerticalPodAutoscaler", indexBy: namespaceIndex },
 };
 
-/** Copies that are empty until each is run. */
+/** Informers that are empty until each is run. */
 export function createCaches(sources: CacheSources, options: CacheOptions): Caches {
   return createInformers(INFORMERS, sources, options);
 }
 
-/** Copies of these kinds, which are empty until each is run. */
+/** Informers of these kinds, empty until each is run. */
 export function createInformers<C>(
   kinds: InformerKinds<C>,
   sources: SourcesOf<C>,
   options: CacheOptions,
 ): C {
-  const made = Object.keys(kinds).map((name) => {
+  const informers = Object.keys(kinds).map((name) => {
     const key = name as keyof C;
     const kind = kinds[key] as InformerKind<ApiObject>;
     const source = sources[key] as ListWatch<ApiObject>;
     return [name, createInformer({ ...options, ...kind, source })];
   });
-  return Object.fromEntries(made);
+  return Object.fromEntries(informers);
 }
 
-/** Names of the copies that don't follow the server now. */
+/** Names of the caches that are out of sync. */
 export function outOfSync(caches: Caches): readonly string[] {
   return namedCaches(caches).flatMap(([name, { synced }]) => synced ? [] : [name]);
 }
 
-/** The caches with their names, for the program that runs them. */
+/** The informers with their names. */
 export function namedCaches(caches: Caches): readonly (readonly [string, Informer<ApiObject>])[] {
   return Object.entries(caches);
 }
 
 /**
- * Any working server has listed by then, ms. Another vendor defines VerticalPodAutoscalers: its
- * conversion webhook may be down while the cluster works.
+ * Time in which a working server lists VerticalPodAutoscalers, ms. Their CRD is not ours: its conversion
+ * webhook may be down while the cluster works.
  */
 export const VPA_WAIT_MS = 30_000;
 
 /**
- * Resolves with true when all caches are in sync, with false when `signal` is aborted first. For
- * VerticalPodAutoscalers it waits only a while after the others, and then warns: until they are known
- * limits come back and are lowered, but not raised.
+ * Resolves with true when all caches are in sync, with false when `signal` is aborted first. After the
+ * others it waits only {@linkcode VPA_WAIT_MS} for VerticalPodAutoscalers, and then warns: until they are
+ * in sync limits are restored and lowered, but not raised.
  */
-export async function copiesInSync(
+export async function whenCachesSynced(
   { caches, clock, log }: {
     readonly caches: Caches;
     readonly clock: Pick<Clock, "sleep">;

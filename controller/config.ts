@@ -7,8 +7,8 @@ import type { MetricsConfig } from "./metrics_demand/metric_question.ts";
 import type { ServedResize } from "./start_check.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 
-/** Settings that the market clock takes as they are. */
-const AS_THEY_ARE = [
+/** Settings that the market reads unchanged. */
+const UNCHANGED = [
   "market",
   "managementPolicy",
   "burstFactor",
@@ -21,28 +21,26 @@ const AS_THEY_ARE = [
   "maxStep",
 ] as const satisfies readonly (keyof ControllerSettings)[];
 
-/** Settings and findings about the server that it takes in another form. */
-export interface OtherConfig extends Pick<ControllerSettings, "excludedNamespaces"> {
-  /** Where and what pods' metrics are asked. */
+/** Settings and findings about the server that the market reads in another form. */
+export interface DerivedConfig extends Pick<ControllerSettings, "excludedNamespaces"> {
   readonly metrics: MetricsConfig;
-  /** False: the server does not serve `pods/resize`, and no limit is changed. */
+  /** False: the server does not serve `pods/resize`, so that no limit is changed. */
   readonly resizeServed: boolean;
-  /** Least time between two changes of a pod's limits. */
   readonly minResizeIntervalMs: number;
-  /** An agent of which no renewal was seen for this long is silent. */
+  /** An agent that has not renewed its Lease for this long is silent. */
   readonly agentSilentAfterMs: number;
 }
 
-/** Settings of the market clock in the controller: those of its settings file, and the server's. */
-export type MarketConfig = Pick<ControllerSettings, typeof AS_THEY_ARE[number]> & OtherConfig;
+/** The controller's settings that the market reads, and findings about the server. */
+export type MarketConfig = Pick<ControllerSettings, typeof UNCHANGED[number]> & DerivedConfig;
 
-/** A view of settings and server that may change: each property is read when it is asked for. */
+/** A view of the present settings: each property is computed when it is read. */
 export function marketConfig(
   settings: () => ControllerSettings,
   resize: Pick<ServedResize, "served"> = { served: true },
 ): MarketConfig {
-  const others: { readonly [K in keyof OtherConfig]: () => OtherConfig[K] } = {
-    // Never its own.
+  const derived: { readonly [K in keyof DerivedConfig]: () => DerivedConfig[K] } = {
+    // The installation's own namespace is always excluded.
     excludedNamespaces: () => [
       ...new Set([...settings().excludedNamespaces, settings().namespace]),
     ],
@@ -60,8 +58,8 @@ export function marketConfig(
     },
   };
   const getters = [
-    ...AS_THEY_ARE.map((key) => [key, () => settings()[key]] as const),
-    ...Object.entries(others),
+    ...UNCHANGED.map((key) => [key, () => settings()[key]] as const),
+    ...Object.entries(derived),
   ];
   const view = getters.map(([key, get]) => [key, { enumerable: true, get }] as const);
   return Object.defineProperties({}, Object.fromEntries(view)) as MarketConfig;
@@ -69,5 +67,5 @@ export function marketConfig(
 
 const DEFAULTS = CONTROLLER_SETTINGS.parse({});
 
-/** The settings that hold where nothing else is said. */
+/** The defaults of all settings. */
 export const DEFAULT_MARKET_CONFIG: MarketConfig = { ...marketConfig(() => DEFAULTS) };

@@ -1,7 +1,6 @@
 /**
- * How long it takes from an agent's decision to the kubelet's confirmation, as the controller sees
- * it: from the moment at which new desired limits reach it to that at which the pod's status shows
- * them.
+ * Measures the time from an agent's decision to the kubelet's confirmation, as the controller sees it:
+ * from the event with new desired limits to the event with a pod status that shows them.
  *
  * @module
  */
@@ -21,13 +20,11 @@ export interface ConfirmationWatchParts {
   readonly onConfirmed: (waitedMs: number) => void;
 }
 
-/**
- * Watches until the returned function is called. The last of decisions that follow each other counts.
- */
+/** Watches until the returned function is called. A newer decision starts the time again. */
 export function watchConfirmations(
   { pods, allocations, clock, onConfirmed }: ConfirmationWatchParts,
 ): () => void {
-  /** When desired limits came that are not applied yet, ms, by the allocation's key. */
+  /** By allocation key: when desired limits came that are not applied yet, ms. */
   const pending = new Map<string, number>();
 
   function takeAllocation(key: string, before: PodAllocation | undefined): void {
@@ -59,6 +56,8 @@ function desiredText({ spec: { containers = [] } }: PodAllocation): string {
 
 function showsAll(pod: Pod, limits: ReadonlyMap<string, number>): boolean {
   const wanted = limitsWanted(pod, limits);
-  const there = containersWanted(marketSubject(pod), wanted).filter(({ name }) => wanted.has(name));
-  return there.length === wanted.size && there.every((container) => isApplied(pod, container));
+  const changed = containersWanted(marketSubject(pod), wanted).filter(({ name }) =>
+    wanted.has(name)
+  );
+  return changed.length === wanted.size && changed.every((container) => isApplied(pod, container));
 }

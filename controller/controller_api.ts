@@ -35,58 +35,57 @@ import { connectRightsizingAPI } from "./rightsizing/api.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 import type { ControllerSettings } from "./settings.ts";
 
-/** Where the installation is, and what the adapters work with. */
+/** Options of the adapters. */
 export interface ControllerAPIOptions {
   readonly namespace: string;
-  /** The ConfigMap that is followed; null: none. */
+  /** The name of the ConfigMap with the settings; null: none is followed. */
   readonly configMap: string | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: Random;
-  /** Under which events are reported. */
+  /** The reporting instance of events. */
   readonly identity: string;
-  /** As they are now. */
   readonly settings: () => ControllerSettings;
 }
 
-/** The ports with the rights of this connection. */
+/** Connects the ports. */
 export function connectControllerAPI(
   connection: KubeConnection,
   { namespace, configMap, clock, log, random, identity, settings }: ControllerAPIOptions,
 ): ControllerAPI {
-  const every = { log, random };
+  const common = { log, random };
   const events = createEventSink(connection, { clock, log, instance: identity });
   return {
     ask: () => checkAPI(connection),
     sources: {
-      pods: podListWatch(connection, every),
-      namespaces: namespaceListWatch(connection, every),
-      nodes: nodeListWatch(connection, every),
-      allocations: allocationListWatch(connection, every),
-      leases: leaseListWatch(connection, { ...every, namespace }),
-      limitRanges: limitRangeListWatch(connection, every),
-      resourceQuotas: resourceQuotaListWatch(connection, every),
-      deployments: workloadListWatch(connection, { ...every, kind: "Deployment" }),
-      statefulSets: workloadListWatch(connection, { ...every, kind: "StatefulSet" }),
-      daemonSets: workloadListWatch(connection, { ...every, kind: "DaemonSet" }),
-      horizontalPodAutoscalers: horizontalPodAutoscalerListWatch(connection, every),
-      verticalPodAutoscalers: verticalPodAutoscalerListWatch(connection, { ...every, clock }),
+      pods: podListWatch(connection, common),
+      namespaces: namespaceListWatch(connection, common),
+      nodes: nodeListWatch(connection, common),
+      allocations: allocationListWatch(connection, common),
+      leases: leaseListWatch(connection, { ...common, namespace }),
+      limitRanges: limitRangeListWatch(connection, common),
+      resourceQuotas: resourceQuotaListWatch(connection, common),
+      deployments: workloadListWatch(connection, { ...common, kind: "Deployment" }),
+      statefulSets: workloadListWatch(connection, { ...common, kind: "StatefulSet" }),
+      daemonSets: workloadListWatch(connection, { ...common, kind: "DaemonSet" }),
+      horizontalPodAutoscalers: horizontalPodAutoscalerListWatch(connection, common),
+      verticalPodAutoscalers: verticalPodAutoscalerListWatch(connection, { ...common, clock }),
     },
     ...(configMap === null
       ? {}
-      : { settings: configMapListWatch(connection, { ...every, namespace, name: configMap }) }),
+      : { settings: configMapListWatch(connection, { ...common, namespace, name: configMap }) }),
     leadership: createLeaseStore(connection, { namespace, name: CONTROLLER_LEASE }),
     store: createAllocationStore(connection),
     resizer: createPodResizer(connection, { fieldManager: MARKET_MANAGER }),
     templates: createOwnerTemplates(connection),
     events,
     ...(settings().placement
-      ? { placement: connectPlacementAPI(connection, { ...every, namespace, events }) }
+      ? { placement: connectPlacementAPI(connection, { ...common, namespace, events }) }
       : {}),
     ...(settings().rightsizing
       ? {
         rightsizing: connectRightsizingAPI(connection, {
-          ...every,
+          ...common,
           namespace,
           settings,
           events,

@@ -23,20 +23,20 @@ export interface StartSettings {
 /** The settings as they are now. */
 export interface LiveSettings {
   values(): ControllerSettings;
-  /** True while the last text that was taken had no faults. */
+  /** False while the last text of the file has faults. */
   readonly valid: boolean;
-  /** Calls `onChange` after each change that is followed; the returned function ends it. */
+  /** Calls `onChange` after each change of live settings, until the returned function is called. */
   subscribe(onChange: () => void): () => void;
   /**
-   * Takes the file's new text. One with faults is refused and logged, but for a market that it turns
-   * off. When the file is gone, `text` undefined, everything stays.
+   * Takes the file's new text; undefined when the file is gone: then all settings stay. Faults are
+   * logged, and of a text with faults only a market that is off counts.
    */
   takeFile(file: SettingsFile | { readonly path: string; readonly text: undefined }): void;
 }
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
-/** Begins with the settings at the start. */
+/** Live settings that begin with those of the start. */
 export function createLiveSettings(
   { settings, sources, faults = [] }: StartSettings,
   log: Log,

@@ -1,8 +1,8 @@
 /**
  * The controller: wiring.
  *
- * Exit codes: 0 done, 1 the cluster can't be worked with, a loop failed or the leadership was lost,
- * 2 the settings were wrong.
+ * Exit codes: 0 clean end, 1 the connection or a loop failed, or the leadership was lost, 2 wrong
+ * settings.
  *
  * @module
  */
@@ -34,9 +34,9 @@ import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./setti
 import { connectWebhook } from "./webhook/connect_webhook.ts";
 import { createWebhookMetrics } from "./webhook/metrics.ts";
 
-const text = new TextEncoder();
-const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
-const printAudit = (part: string): void => void Deno.stderr.writeSync(text.encode(part));
+const encoder = new TextEncoder();
+const print = (part: string): void => void Deno.stdout.writeSync(encoder.encode(part));
+const printAudit = (part: string): void => void Deno.stderr.writeSync(encoder.encode(part));
 
 /** Reads the settings and runs the controller; resolves with the exit code. */
 async function main(): Promise<number> {
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   });
   if ("exitCode" in begun) {
     if (begun.exitCode === 0) print(begun.text);
-    else Deno.stderr.writeSync(text.encode(begun.text));
+    else Deno.stderr.writeSync(encoder.encode(begun.text));
     return begun.exitCode;
   }
 
@@ -141,7 +141,7 @@ async function run(
   }
 }
 
-/** The copies of the API's state, and the features that read them. */
+/** The caches, and the parts that read them. */
 function cachedParts(
   api: ControllerAPI,
   { settings, registry, ...shared }: Shared & { readonly settings: LiveSettings },

@@ -19,7 +19,7 @@ import type { ControllerSettings } from "./settings.ts";
 
 /** Observers of the loops. */
 export interface ControllerMetrics extends Required<AllocationObserver> {
-  /** This controller became the leader, or is it no more. */
+  /** This controller became the leader, or no longer is. */
   leads(leads: boolean): void;
   /** From the agent's decision to the kubelet's confirmation, ms. */
   decisionConfirmed(waitedMs: number): void;
@@ -28,7 +28,7 @@ export interface ControllerMetrics extends Required<AllocationObserver> {
 /** The state that each scrape reads. */
 export interface ScrapedState {
   readonly allocations: () => Iterable<PodAllocation>;
-  /** Kinds and whether their copy is in sync. */
+  /** Kinds, and whether their cache is in sync. */
   readonly synced: () => Iterable<readonly [kind: string, synced: boolean]>;
   readonly settings: () => ControllerSettings;
   readonly settingsValid: () => boolean;
@@ -41,7 +41,7 @@ interface LeaderState {
   resizes?: Pick<FairQueue, "waiting" | "isBottleneck">;
 }
 
-/** The metrics that are read at each scrape of the leader; others have no such series. */
+/** The metrics that are read at each scrape of the leader; other replicas do not have these series. */
 const SCRAPED = {
   *allocations({ allocations }) {
     for (const { status: { phase = "Pending", reason = "Waiting" } = {} } of allocations()) {
@@ -84,7 +84,7 @@ const SCRAPED = {
   >
 >;
 
-/** The limit in millicores that the pod can't exceed, and why; undefined while there is none. */
+/** The reason that bounds the pod's limit, and the bound in millicores; undefined while unknown. */
 function heldBy({ status }: PodAllocation): readonly [reason: string, limit: number | undefined] {
   const { appliedCPULimit, bounds } = status ?? {};
   if (status?.reason === "QuotaExceeded") {
@@ -165,7 +165,7 @@ function counted(
   };
 }
 
-/** The one series of a metric without labels; none while there is no value. */
+/** The series of a metric without labels; none while there is no value. */
 function sole(value: number | boolean | undefined): readonly Series[] {
   return value === undefined ? [] : [[{}, Number(value)]];
 }

@@ -1,6 +1,5 @@
 /**
- * The controller from its start check to its end, on whatever API it is given: the real one, or a
- * simulated one in virtual time.
+ * The controller from its start check to its end, on a real API server or a simulated one.
  *
  * @module
  */
@@ -48,22 +47,19 @@ import {
   startCheck,
 } from "./start_check.ts";
 
-/** All that the controller asks of the API. */
+/** The controller's ports to the API server. */
 export interface ControllerAPI {
   readonly ask: AskCluster;
   readonly sources: CacheSources;
-  /** The installation's settings; absent: they are not followed. */
+  /** The ConfigMap with the settings; absent: changes of the settings are not followed. */
   readonly settings?: ListWatch<ConfigMap>;
   readonly leadership: LeaseStore;
   readonly store: AllocationStore;
   readonly resizer: PodResizer;
-  /** As `resizer`, for limits that are the user's own value. */
   readonly templates: OwnerTemplates;
-  /** A sink and the loop that empties it. */
+  /** The sink, and the loop that sends its events. */
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
-  /** Absent: nothing is rightsized. */
   readonly rightsizing?: RightsizingAPI;
-  /** The API for placement, where it is wanted; the replica works with it. */
   readonly placement?: PlacementAPI;
 }
 
@@ -77,25 +73,21 @@ export interface ControllerParts {
   readonly audit?: AuditLog;
   readonly settings: LiveSettings;
   readonly metrics: ControllerMetrics;
-  /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
-  /** Rightsizing's settings; it runs where its CustomResourceDefinitions are installed. */
   readonly rightsizing?: Pick<RightsizingParts, "settings" | "observer">;
-  /** Absent: nothing is placed. */
   readonly placement?: Placement;
-  /** Answers API servers that ask about new pods, until the signal is aborted; the leader does. */
+  /** Serves the leader's admission webhook until the signal is aborted. */
   readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
-  /** Absent: no dashboard is served. */
   readonly dashboard?: Dashboard;
-  /** Unlike that of any other controller, in this life and the next. */
+  /** Differs from process to process. */
   readonly identity: string;
   /** Receives the reason why the start waits; undefined once it may begin. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
 /**
- * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when
- * the leadership was lost: to begin anew is then the cleanest. Throws the failure of a loop.
+ * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when the
+ * leadership was lost, so that the process is restarted. Throws the failure of a loop.
  */
 export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
   const { api, caches, clock, log, settings } = parts;
@@ -110,8 +102,8 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
   const copies = rightsizingCopies(parts);
-  for (const [name, copy] of Object.entries({ ...copies, ...parts.placement?.informers })) {
-    supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
+  for (const [name, informer] of Object.entries({ ...copies, ...parts.placement?.informers })) {
+    supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
   if (parts.dashboard !== undefined) {
     const reports = copies?.reports;
@@ -119,9 +111,9 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise("dashboard", parts.dashboard(sources, supervisor.signal));
   }
   supervisor.supervise("events", api.events.run(supervisor.signal));
-  const followed = followSettings(parts);
-  if (followed !== undefined) {
-    supervisor.supervise("cache of settings", followed.run(supervisor.signal));
+  const settingsInformer = followSettings(parts);
+  if (settingsInformer !== undefined) {
+    supervisor.supervise("cache of settings", settingsInformer.run(supervisor.signal));
   }
   const unsubscribe = reportOldKubelets(caches.nodes, log);
 
@@ -130,13 +122,13 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     ...parts,
     store: api.leadership,
     async lead(term) {
-      // Not a single change by settings that are out of date, such as a market that is off by now.
-      if (followed === undefined || await followed.whenSynced(term)) {
+      // Nothing is changed by outdated settings: the market may be off by now.
+      if (settingsInformer === undefined || await settingsInformer.whenSynced(term)) {
         await lead({ ...parts, resize }, copies, { term });
       }
     },
   }, AbortSignal.any([signal, supervisor.signal]));
-  // The caches go on until the work that reads them has ended.
+  // The caches run until the leader's work, which reads them, has ended.
   supervisor.supervise(
     "election",
     election.then((how) => void (outcome.end = how)).finally(supervisor.stop),
@@ -149,7 +141,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   return outcome.end === "lost" ? 1 : 0;
 }
 
-/** The leader's work. Requests under way at its end get half of the grace. */
+/** The leader's work. At its end, requests in flight get half of `stopGrace`. */
 async function lead(
   parts: ControllerParts & { readonly resize: ServedResize },
   copies: RightsizingInformers | undefined,
@@ -185,10 +177,7 @@ async function lead(
   }
 }
 
-/**
- * The copies that rightsizing follows; undefined where it is not wanted. Where placement runs, they
- * share ReplicaSets.
- */
+/** The caches of rightsizing, with placement's ReplicaSets where that runs; undefined where it is off. */
 function rightsizingCopies(
   { api, rightsizing, placement, clock, random, log }: ControllerParts,
 ): RightsizingInformers | undefined {
@@ -200,9 +189,8 @@ function rightsizingCopies(
 }
 
 /**
- * The mutators of new pods, in order; they also warn about workloads. Placement reserves a place for
- * the pod: it comes last, so that no later mutator uses up the time in which the API server still
- * waits.
+ * The mutators of new pods, in order; they also warn about workloads. Placement comes last: it reserves
+ * a place for the pod, and no later mutator may exceed the time that the API server waits.
  */
 function mutatorsOf(
   { caches, rightsizing, placement }: ControllerParts,
@@ -215,7 +203,7 @@ function mutatorsOf(
   return [createPodCreationMutator(values), ...placed];
 }
 
-/** The clock of hours, where it is wanted. */
+/** Runs rightsizing, unless it is off. */
 async function rightsize(
   parts: ControllerParts & { readonly resize: ServedResize },
   copies: RightsizingInformers | undefined,
@@ -235,7 +223,7 @@ async function rightsize(
   }, term);
 }
 
-/** A copy of the installation's settings that passes each new text on. */
+/** An informer that passes on each new text of the settings. */
 function followSettings(
   { api, clock, random, log, settings }: ControllerParts,
 ): Informer<ConfigMap> | undefined {

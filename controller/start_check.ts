@@ -13,7 +13,7 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 
-/** Asks the server all of it. Throws an `ApiError` when it does not answer. */
+/** Finds out what the server serves. Throws an `ApiError` when it does not answer. */
 export type AskCluster = () => Promise<ApiFindings>;
 
 /** Ports of the check. */
@@ -29,7 +29,7 @@ export interface StartCheckParts {
 /** The server's features for in-place resizing. */
 export type ResizeFindings = Pick<ApiFindings, "servesPodResize" | "lowersMemoryLimits">;
 
-/** How the check ended: with what the server serves, or it was stopped while it waited. */
+/** The end of the check: the server's features, or `stopped` while it waited. */
 export type StartVerdict = ResizeFindings | "stopped";
 
 /** Shortest and longest wait between two attempts, ms. */
@@ -38,10 +38,7 @@ const WAIT = { minMs: 1000, maxMs: 15_000 } as const;
 const NO_DEFINITION =
   "the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply manifests/crds";
 
-/**
- * Asks until all is there: waits for a server that does not answer, and for a definition that is missing
- * or older than this program.
- */
+/** Waits until the server answers and has a CustomResourceDefinition of this version or a newer one. */
 export async function startCheck(
   { ask, clock, random, log, waitsFor }: StartCheckParts,
   signal: AbortSignal,
@@ -73,7 +70,7 @@ export async function startCheck(
   return "stopped";
 }
 
-/** Fields that are named; a definition that is far behind lacks many. */
+/** Most missing fields that the message names. */
 const MOST_FIELDS = 5;
 
 function oldDefinition(fields: readonly string[]): string {
@@ -83,15 +80,14 @@ function oldDefinition(fields: readonly string[]): string {
     `controller and lacks ${named}${more}: apply manifests/crds of its version`;
 }
 
-/** Whether the API server serves `pods/resize`, by its last answer: an upgrade may change that. */
+/** Whether the API server serves `pods/resize`: an upgrade may change that. */
 export interface ServedResize {
-  /** True where pods can be resized. */
   readonly served: boolean;
-  /** True where memory limits can be lowered that way. */
+  /** True where memory limits can be lowered in place. */
   readonly lowersMemoryLimits: boolean;
-  /** Calls `onChange` after each other answer; the returned function ends it. */
+  /** Calls `onChange` when `served` has changed, until the returned function is called. */
   subscribe(onChange: () => void): () => void;
-  /** Asks again now and then, until the signal is aborted. */
+  /** Asks the server every five minutes, until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -60,7 +60,7 @@ export interface RoundContext extends MarketSettings, NodeMarket {
   readonly now: number;
   /** Millicores that the market may share. */
   readonly capacity: number;
-  /** Whether the containers use all that they can have at present. */
+  /** Whether the usage of the last 0.4 s has reached the capacity. */
   readonly isFull: boolean;
   /** True while the kernel enforces no CPU quota: no limit is moved. @default {false} */
   readonly limitsIgnored?: boolean;

@@ -110,7 +110,7 @@ function clearedOf(
   const { floor, ceiling, demand, memory: { limit } } = one;
   const within = (limit: number) => Math.max(floor, Math.min(ceiling, limit));
   if (cleared === undefined || demand === undefined) {
-    return { ...one, least: floor, need: limit, share: limit, target: limit };
+    return { ...one, bidFloor: floor, need: limit, share: limit, target: limit };
   }
   const follows = movesRequest(one);
   // A bid of the ceiling says only that the limit hides what the container needs.
@@ -119,7 +119,7 @@ function clearedOf(
   const rationed = isScarce && cleared.share < cleared.bid;
   const share = rationed ? within(cleared.share) : need;
   const target = follows || rationed ? share : ceiling;
-  return { ...one, least: floor, need, share, target, cleared };
+  return { ...one, bidFloor: floor, need, share, target, cleared };
 }
 
 /** The demand within the bounds, on the grid. */

@@ -31,7 +31,7 @@ export const TIGHT: Algorithm = (containers, context) => {
   });
   const cleared = outcomes.map((one) => ({
     ...one,
-    ...{ least: heldAtFloor(one, context), target: one.share },
+    ...{ bidFloor: heldAtFloor(one, context), target: one.share },
   }));
   const free = freeCPU(cleared, { now, capacity, options });
   return {
@@ -48,10 +48,13 @@ export const TIGHT: Algorithm = (containers, context) => {
  * need, since it may use that again at once; all of its floor while its readings are young.
  */
 function heldAtFloor(
-  { state: { peak }, memory: { since }, floor, least }: Container & MarketContainer & RoundOutcome,
+  { state: { peak }, memory: { since }, floor, bidFloor }:
+    & Container
+    & MarketContainer
+    & RoundOutcome,
   { now, pace }: RoundContext,
 ): number {
-  return now - since < pace.warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
+  return now - since < pace.warmUpMs ? floor : Math.max(bidFloor, Math.min(floor, peak));
 }
 
 /** How long work may wait so that the needs of all fit the node, ms. */

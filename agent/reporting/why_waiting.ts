@@ -7,21 +7,21 @@ import type { PaceMemory, RecentLoad } from "../../shared/market/market_containe
 import {
   type DelayedLimit,
   isLargeRaise,
-  isLastRaise,
+  isRaiseToCeiling,
   lowerWait,
   rationedHysteresis,
 } from "../../shared/pacing/limit_moves.ts";
 import type { PacedContainer, PaceOptions } from "../../shared/pacing/paced_container.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
 import {
-  dueOf,
-  isWorth,
+  exceedsHysteresis,
+  fairUsage,
   type LimitedContainer,
   lowestLimit,
   raiseDueAt,
   RELEASES_PER_S,
   type SharePace,
-  takenBy,
+  sustainedUsage,
 } from "../../shared/scarcity/plan_limits.ts";
 import { cpuText, shareText } from "../../shared/view/figures.ts";
 
@@ -51,7 +51,7 @@ function raiseWaits(container: DelayedLimit, { now, options }: WaitingContext): 
   const { memory, share } = container;
   const raise = `raise to ${cpuText(share)}`;
   const isLarge = isLargeRaise(container, share, { now, options });
-  if (!isLarge && !isLastRaise(container)) {
+  if (!isLarge && !isRaiseToCeiling(container)) {
     const hysteresis = rationedHysteresis(container, options.raiseHysteresis, { now });
     return `${raise} is within the hysteresis of ${shareText(hysteresis)}`;
   }
@@ -129,15 +129,15 @@ function rationedText(
   const goal = limit < share ? share : Math.min(limit, lowest);
   if (limit === goal) return undefined;
   const change = `${limit < goal ? "raise" : "decrease"} to ${cpuText(goal)}`;
-  if (!isWorth([Math.max(limit, goal), Math.min(limit, goal)], pace)) {
+  if (!exceedsHysteresis([Math.max(limit, goal), Math.min(limit, goal)], pace)) {
     return `${change} is within the hysteresis of ${shareText(pace.shareHysteresis)}`;
   }
   if (limit < goal) {
     const left = secondsLeft(raiseDueAt({ raiseSince: raiseSince ?? now, fundedAt }, pace), now);
     return `${change} waits ${left} s: to see whether the share stays that high`;
   }
-  const due = cleared === undefined ? goal : dueOf(goal, cleared);
-  if (takenBy(load) <= due * (1 + pace.shareHysteresis)) {
+  const due = cleared === undefined ? goal : fairUsage(goal, cleared);
+  if (sustainedUsage(load) <= due * (1 + pace.shareHysteresis)) {
     return due > share
       ? `stays: the container uses at most the ${cpuText(due)} that it is due`
       : "stays: the container uses its share at most";

@@ -21,7 +21,7 @@ import { bidInput, INPUT_NOW_MS } from "../../tests/fixtures/market/decide_claim
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
-import { type Caches, copiesInSync, VPA_WAIT_MS } from "../caches.ts";
+import { type Caches, VPA_WAIT_MS, whenCachesSynced } from "../caches.ts";
 import { bottleneckEvent } from "./events/pod_events.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { switchWarnings } from "./events/switch_warnings.ts";
@@ -238,7 +238,7 @@ async function unsynced(): Promise<string> {
   const never = { whenSynced: () => new Promise<boolean>(() => {}), all: () => [] };
   const caches = { verticalPodAutoscalers: never } as unknown as Caches;
   const log = { warn: (text: string) => void (message = text) };
-  const done = copiesInSync({ caches, clock, log }, new AbortController().signal);
+  const done = whenCachesSynced({ caches, clock, log }, new AbortController().signal);
   await clock.runUntil(VPA_WAIT_MS);
   await done;
   return message;

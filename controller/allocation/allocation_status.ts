@@ -18,10 +18,10 @@ import { defined } from "../../shared/defined.ts";
 import { formatCPU, parseCPUBound, sumCPU } from "../../shared/quantity.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
 
-/** Most characters of a message: a policy engine may answer at great length. */
+/** Most characters of a message: those of policy engines may be long. */
 const LONGEST_MESSAGE = 2000;
 
-/** The phase that a reason stands for. */
+/** The phase for a reason. */
 export function phaseOf(reason: EnforcementReason): NonNullable<PodAllocationStatus["phase"]> {
   if (reason === "Applied" || reason === "Restored") return "Applied";
   const { fails }: Reason = ENFORCEMENT_REASONS[reason];
@@ -33,17 +33,16 @@ export interface StatusInput {
   readonly decision: Decision;
   /** ISO 8601. */
   readonly wallTime: string;
-  /** True when the server has refused the change, whatever the reason. */
   readonly refused?: boolean;
   /** When the last patch was sent, ISO 8601; absent when this controller has sent none. */
   readonly attemptedAt?: string | undefined;
 }
 
-/** A status as this version writes it: its reason is one of the list. */
+/** A status with a reason that this version knows. */
 export type KnownStatus = PodAllocationStatus & { readonly reason: EnforcementReason };
 
 /**
- * The status after a decision; undefined when the present status equals it. `applied` values
+ * The status after a decision; undefined when the present status reports it already. Applied limits
  * are those that the kubelet reports, never the requested ones.
  */
 export function nextStatus(
@@ -56,10 +55,10 @@ export function nextStatus(
   const message = decision.message?.slice(0, LONGEST_MESSAGE);
   const phase = refused ? "Failed" : phaseOf(reason);
   const applied = appliedLimits(present, pod);
-  const moved = applied.length > 0 && textOf(applied) !== textOf(present.containers);
-  const said = present.phase === phase && present.reason === reason &&
+  const limitsMoved = applied.length > 0 && textOf(applied) !== textOf(present.containers);
+  const isReported = present.phase === phase && present.reason === reason &&
     (phase !== "Failed" || present.message === message);
-  if (!moved && said) return undefined;
+  if (!limitsMoved && isReported) return undefined;
   const { message: _old, ...rest } = present;
   const observed = generation === undefined ? {} : { observedGeneration: generation };
   const isApplied = reason === "Applied" ? "True" : "False";
@@ -83,7 +82,7 @@ export function nextStatus(
     }],
     ...observed,
     ...defined({ lastAttemptTime: attemptedAt ?? present.lastAttemptTime }),
-    ...(moved && phase === "Applied" ? { lastAppliedTime: wallTime } : {}),
+    ...(limitsMoved && phase === "Applied" ? { lastAppliedTime: wallTime } : {}),
   };
 }
 

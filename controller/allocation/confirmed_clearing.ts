@@ -1,9 +1,9 @@
 /**
- * Whether an agent that runs stands behind the limits that a record wants.
+ * Whether the desired limits in a record are from an agent that still runs.
  *
- * A new controller finds limits that an agent wanted, and cannot know whether that agent still runs: its
- * Lease may be renewed only a minute later. It publishes the bounds again under a new revision, by which
- * an agent that runs clears within a second.
+ * A new controller cannot know that from the record, and the agent's Lease may be renewed only a minute
+ * later. So it publishes the bounds again under a new revision, and an agent that runs clears with that
+ * within a second.
  *
  * @module
  */
@@ -15,9 +15,9 @@ import type { MarketConfig } from "../config.ts";
 import type { ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
 /**
- * True for an allocation of a pod that has its original limits back: the status says so, or the last
- * controller ended between its patch and the status, so that the limit's manager says so alone. Earlier
- * desired limits of the agent do not count until it clears again.
+ * True for a pod that has its original limits back by the status, or by the limit's field manager alone,
+ * where the last controller ended between its patch and the status. The agent's earlier desired limits
+ * do not count until it clears again.
  */
 export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolean {
   if (status?.reason === "Restored") return true;
@@ -25,19 +25,19 @@ export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolea
     if (limitCPU === undefined || !limitManagers.includes(RESTORE_MANAGER)) return false;
     const limit = formatCPU(limitCPU);
     const reported = status?.containers?.find((one) => one.name === name)?.cpuLimit;
-    // The market may want the user's own value, too.
+    // RESTORE_MANAGER is also used for a limit of the market that equals the original one.
     const wanted = spec.containers?.find((one) => one.name === name)?.cpuLimit;
     return reported !== undefined && reported !== limit && wanted !== limit;
   });
 }
 
 /**
- * A clearing of this age, ms, needs no confirmation. Longer than a new leader takes to follow one that
- * was lost, 15 s and a little, so that an ordinary change of leader holds no resize.
+ * A clearing up to this age, ms, needs no confirmation. A new leader takes over some 15 s after the last
+ * one was lost: such a change of the leader delays no resize.
  */
 const RECENT_MS = 30_000;
 
-/** True for a recent clearing, and for one by bounds that this controller published. */
+/** True for a recent clearing, and for one with bounds that this controller published. */
 export function isConfirmed(
   { allocation: { spec }, memory: { publishedRevision }, wallMs }: Pick<
     ReconcileSnapshot,
@@ -46,7 +46,7 @@ export function isConfirmed(
   config: Pick<MarketConfig, "agentSilentAfterMs">,
 ): boolean {
   const { observedBounds, clearedAt } = spec.market ?? {};
-  // The clearing's time is by the node's clock.
+  // The node's clock may be ahead.
   const ageMs = Math.abs(wallMs - Date.parse(clearedAt ?? ""));
   return ageMs <= Math.min(RECENT_MS, config.agentSilentAfterMs) ||
     (publishedRevision !== undefined && observedBounds !== undefined &&
@@ -54,8 +54,8 @@ export function isConfirmed(
 }
 
 /**
- * True when an unconfirmed clearing would change the limits, or undo what another controller restored,
- * and the record does not have a revision that asks for another clearing: not yet, or not in this copy.
+ * True when an unconfirmed clearing would change the limits, or undo a restore, and the cached record
+ * does not have the revision that asks for another clearing.
  */
 export function needsConfirmation(
   { pod, allocation, memory }: Pick<ReconcileSnapshot, "pod" | "allocation" | "memory">,

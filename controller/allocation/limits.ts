@@ -1,5 +1,5 @@
 /**
- * The changes due for a pod's limits: those of its allocation, or the original limits.
+ * Changes of a pod's limits: to those that its allocation desires, or back to the original limits.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared
 import type { ClaimInput, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
 import { desiredLimits, originalValues } from "../../shared/resize/original_limits.ts";
-import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
+import { type LimitChange, netLimitChange } from "../../shared/resize/patch.ts";
 import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
@@ -24,17 +24,16 @@ export interface LimitsPlan {
   readonly decision: Decision;
   /** Why the original limits come back; absent while the market sets them. */
   readonly restoring?: OutOfScope | undefined;
-  /** Present where limits are to change: `decision.changes` takes a turn. */
+  /** Present where limits are to change: the request for a turn in the queue. */
   readonly request?: ResizeRequest;
-  /** The decision to report instead of sending the changes once their turn has come. */
-  readonly instead?: Decision | undefined;
+  /** The decision to report instead when changes that have their turn are not sent, as in a dry run. */
+  readonly notSent?: Decision | undefined;
 }
 
 /** The outcome of a plan. */
 export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"> {
   /** The pod's new resourceVersion when the server accepted a patch. */
-  readonly patched?: string | undefined;
-  /** The server's refusal. */
+  readonly patchedVersion?: string | undefined;
   readonly refusal?: ApiError;
 }
 
@@ -44,7 +43,7 @@ export const AGENT_SILENT: OutOfScope = {
   message: "the node's agent has not renewed its lease",
 };
 
-/** Decides what is due for the limits of a pod with a record. Pure. */
+/** Decides the changes of the limits of a pod with a record. Pure. */
 export function decideLimits(
   input: ClaimInput,
   { restoring, config }: Pick<LimitsPlan, "restoring"> & {
@@ -67,14 +66,14 @@ export function decideLimits(
     request: {
       restoring: restoring !== undefined,
       reason: restoring?.reason ?? marketCause(spec),
-      net: netOf(pod, decision.changes),
+      net: netLimitChange(pod, decision.changes),
       total: sumOf(pod.containers, ({ limits }) => limits.cpu),
     },
-    instead: insteadOf(pod, decision.changes, config),
+    notSent: notSent(pod, decision.changes, config),
   };
 }
 
-function insteadOf(
+function notSent(
   pod: Pod,
   changes: readonly LimitChange[],
   { resizeServed, dryRun }: Pick<MarketConfig, "dryRun" | "resizeServed">,
@@ -92,24 +91,24 @@ function insteadOf(
 export interface LimitsActions extends ResizeContext {
   readonly snapshot: Pick<RecordedPod, "pod" | "allocation">;
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
-  readonly askQueue: (request: ResizeRequest) => number;
+  readonly queueWaitMs: (request: ResizeRequest) => number;
   /** Books a change of the pod's total with the quotas that bind it, millicores. */
   readonly book?: ((change: number) => QuotaBooking) | undefined;
 }
 
 /**
- * Takes the pod's turn and sends the changes. It awaits nothing before room in quotas is booked: several
- * pods of a namespace are reconciled at a time. Throws nothing that the server answers.
+ * Sends the changes once the pod has its turn. It awaits nothing before room in quotas is booked, since
+ * several pods of a namespace are reconciled at a time. Throws errors that are not the server's refusal.
  */
 export async function applyLimits(
-  { decision, restoring, request, instead }: LimitsPlan,
+  { decision, restoring, request, notSent }: LimitsPlan,
   actions: LimitsActions,
 ): Promise<LimitsOutcome> {
   if (request === undefined) return { restoring, decision };
   const { pod, allocation } = actions.snapshot;
-  const waitMs = actions.askQueue(request);
+  const waitMs = actions.queueWaitMs(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
-  if (instead !== undefined) return { restoring, decision: instead };
+  if (notSent !== undefined) return { restoring, decision: notSent };
   const settle = actions.book?.(request.net);
   const sent = await sendChanges({
     pod,
@@ -122,11 +121,11 @@ export async function applyLimits(
     settle?.(request.net);
     throw error;
   });
-  // The next reconcile sees changes that were refused beside accepted ones.
+  // The next reconcile finds changes that were refused after an accepted patch.
   const { refusal, changes, version } = sent;
   if (refusal === undefined || changes.length > 0) {
-    settle?.(netOf(pod, changes), version);
-    return { restoring, decision, patched: version };
+    settle?.(netLimitChange(pod, changes), version);
+    return { restoring, decision, patchedVersion: version };
   }
   settle?.(refusal.status < 500 ? 0 : request.net);
   return { restoring, decision, refusal };
@@ -137,7 +136,7 @@ function rateLimited(retryAfterMs: number): Decision {
   return { changes: [], by: "RateLimited", reason: "RateLimited", message, retryAfterMs };
 }
 
-/** The decision that a refusal is reported as: its own reason, or for a restore that it is blocked. */
+/** The decision that reports a refusal: with its own reason, or for a restore as `RestoreBlocked`. */
 export function refusalDecision(
   { restoring }: Pick<LimitsPlan, "restoring">,
   { message, reason }: { readonly message: string; readonly reason: EnforcementReason },

@@ -88,7 +88,7 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
       steps.push(`booked ${change}`);
       return (taken, version) => void steps.push(`settled ${taken} ${version ?? ""}`.trim());
     },
-    askQueue({ restoring, reason, net, total }) {
+    queueWaitMs({ restoring, reason, net, total }) {
       steps.push(`turn ${restoring ? "restore " : ""}${reason} ${net} of ${total}`);
       return turnInMs;
     },
@@ -156,8 +156,8 @@ pure("decideLimits() says why nothing is sent", async () => {
 pure("applyLimits() returns the pod's version, or the server's refusal", async () => {
   const refusal = new ApiError(403, "Forbidden", "quota");
   const { outcome } = await attempt({ refusal });
-  assert.deepEqual([outcome?.refusal, outcome?.patched], [refusal, undefined]);
-  assert.deepEqual((await attempt()).outcome?.patched, "2");
+  assert.deepEqual([outcome?.refusal, outcome?.patchedVersion], [refusal, undefined]);
+  assert.deepEqual((await attempt()).outcome?.patchedVersion, "2");
 });
 
 pure("originalsOf() takes limits and requests of the spec, with gaps where none is set", () => {
@@ -183,7 +183,8 @@ pure("atOriginalRequests() undoes what the market has made of a Guaranteed pod's
   assert.equal(atOriginalRequests(burstable, own), burstable);
 });
 
-const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
+const memoryOf = (): PodMemory =>
+  createPodMemories(() => {}).getOrCreate("shop/web", samplePod("web"));
 const record = (cpu: string, more = {}) => [{ name: "app", cpu, ...more }];
 
 function podWith(manager: string, limit: number, qosClass: Pod["qosClass"]): Pod {
@@ -211,7 +212,7 @@ async function found(choice: OriginalChoice): Promise<string> {
   const { memory = memoryOf(), nowMs = 0, current = true, ...status } = rest;
   const pod = podWith(manager, limit, qosClass);
   let asked = "";
-  const { known, originals, foreign } = await findOriginals(
+  const { known, unrecorded, foreign } = await findOriginals(
     pod,
     { ...sampleAllocation(pod), status },
     {
@@ -225,7 +226,7 @@ async function found(choice: OriginalChoice): Promise<string> {
       ...{ memory, nowMs, current },
     },
   );
-  const { originalLimits, originalRequests } = originals ?? {};
+  const { originalLimits, originalRequests } = unrecorded ?? {};
   return [
     known ? "" : "unknown",
     ...[originalLimits?.[0]?.cpu, originalRequests?.[0]?.cpu],
@@ -299,7 +300,7 @@ pure("staysRestored() goes by the status, or by the manager of a limit that no s
 const POD = samplePod("web", { containers: [sampleContainer({ limits: { cpu: 200 } })] });
 
 function clearedMemory(publishedRevision?: number): PodMemory {
-  const memory = createPodMemories(() => {}).of("shop/web", POD);
+  const memory = createPodMemories(() => {}).getOrCreate("shop/web", POD);
   return { ...memory, publishedRevision };
 }
 

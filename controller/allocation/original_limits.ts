@@ -1,5 +1,5 @@
 /**
- * The user's original limits and requests: on record, changed by others meanwhile, or lost and found again.
+ * Finds a pod's original limits and requests: in the pod, in the record, or in the template of its owner.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface Originals {
   readonly originalRequests: Original[];
 }
 
-/** Limits and requests that stand in the pod's spec now. */
+/** Limits and requests in the pod's spec. */
 export function originalsOf({ containers }: Pod): Originals {
   const entry = (name: string, cpu: number | undefined): Original =>
     cpu === undefined ? { name } : { name, cpu: formatCPU(cpu) };
@@ -33,8 +33,8 @@ export function originalsOf({ containers }: Pod): Originals {
 }
 
 /** The pod with the user's own requests, where the market moves those in its spec. */
-export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, number>): Pod {
-  return movesRequest(pod) ? withCPU(pod, { side: "requests", values: ownRequests }) : pod;
+export function atOriginalRequests(pod: Pod, requests: ReadonlyMap<string, number>): Pod {
+  return movesRequest(pod) ? withCPU(pod, { side: "requests", values: requests }) : pod;
 }
 
 /** A limit that another manager has set. */
@@ -43,26 +43,26 @@ export interface ForeignLimit {
   /** The original limit so far, as a quantity; absent when there was none. */
   readonly from?: string;
   readonly to: string;
-  /** The manager that has set it. */
+  /** The field manager that has set it. */
   readonly manager: string;
 }
 
-/** A pod's original limits, if they are known. */
+/** The result of `findOriginals()`. */
 export interface FoundOriginals {
   /** False when they are unknown: then the pod stays as it is. */
   readonly known: boolean;
-  /** Original limits to put on record; absent when they are there already. */
-  readonly originals?: Originals;
+  /** Original limits to record; absent when the record has them. */
+  readonly unrecorded?: Originals;
   /** Limits that others have set since the record was made. */
   readonly foreign: readonly ForeignLimit[];
 }
 
-/** A template without an answer is read again after this, ms. */
+/** A template that did not give the original limits is read again after this, ms. */
 const TEMPLATE_RETRY_MS = 300_000;
 
 /**
- * Looks at the pod, then at the record, then at the template of the pod's owner. A patch that follows
- * names the version of the pod, so that no stale copy of anything else can lead to a wrong one.
+ * Reads the pod, then the record, then the template of the pod's owner. The patch that follows names the
+ * version of the pod, so that a stale cache of other objects can't lead to a wrong patch.
  */
 export async function findOriginals(
   pod: Pod,
@@ -70,9 +70,8 @@ export async function findOriginals(
   { memory, templates, nowMs, current }: {
     readonly memory: PodMemory;
     readonly templates: OwnerTemplates;
-    /** Ms of the monotonic clock. */
     readonly nowMs: number;
-    /** True when the pod is at least as new as the last patch: only then do its managers count. */
+    /** True when the pod is at least as new as the last patch: only then its field managers count. */
     readonly current: boolean;
   },
 ): Promise<FoundOriginals> {
@@ -92,7 +91,7 @@ export async function findOriginals(
     ? originalLimits
     : status?.originalRequests ?? originalsOf(pod).originalRequests;
   const foreign = recorded === undefined ? [] : foreignLimits(pod, recorded, originalLimits);
-  return { known: true, originals: { originalLimits, originalRequests }, foreign };
+  return { known: true, unrecorded: { originalLimits, originalRequests }, foreign };
 }
 
 function areSame(some: readonly Original[], others: readonly Original[]): boolean {
@@ -109,8 +108,10 @@ function foreignLimits(
   originals: readonly Original[],
 ): readonly ForeignLimit[] {
   return pod.containers.flatMap(({ name, limitManagers = [] }, index): ForeignLimit[] => {
-    const manager = limitManagers.find((one) => !isMarketManager(one) && one !== RESTORE_MANAGER);
-    const from = recorded.find((one) => one.name === name)?.cpu;
+    const manager = limitManagers.find((manager) =>
+      !isMarketManager(manager) && manager !== RESTORE_MANAGER
+    );
+    const from = recorded.find((record) => record.name === name)?.cpu;
     const to = originals[index]?.cpu;
     if (manager === undefined || to === undefined || to === from) return [];
     return [{ container: name, ...(from === undefined ? {} : { from }), to, manager }];

@@ -9,9 +9,9 @@ import { isAtLeast } from "../../shared/control/object_key.ts";
 
 /** A patch that the server accepted. */
 export interface SentPatch {
-  /** Version of the pod that was cached then. */
+  /** The resourceVersion of the pod in the cache when it was sent. */
   readonly from: string;
-  /** The pod's version after it. */
+  /** The pod's resourceVersion after it. */
   readonly to: string;
   /** When it was accepted, ms of the monotonic clock. */
   readonly atMs: number;
@@ -23,61 +23,56 @@ export interface PodMemory {
   /** The wait before the next attempt: the server or the kubelet refused the last, or was busy. */
   wait?: {
     readonly untilMs: number;
-    /** True when it was about the original limits: only such a wait makes a restore wait. */
+    /** True after a restore, for which only this kind of wait counts. */
     readonly restoring: boolean;
   } | undefined;
-  /** The last refusal. */
   refusal?: { readonly message: string; readonly reason: EnforcementReason } | undefined;
-  /** How often in a row the server was busy. */
+  /** How many attempts in a row the server has answered as busy. */
   busyTimes: number;
-  /** Since when a change is pending. */
-  pendingSince?: number | undefined;
-  /** The last patch: a cached pod that is older shows values of before. */
-  patched?: SentPatch;
-  /** When the patch was accepted that the kubelet has not confirmed yet. */
-  sentAtMs?: number | undefined;
+  pendingSinceMs?: number | undefined;
+  /** A cached pod that is older than this patch has outdated limits. */
+  lastPatch?: SentPatch;
+  /** When the last patch was accepted; undefined once the kubelet has confirmed or refused it. */
+  unconfirmedSinceMs?: number | undefined;
   /** When the last patch was sent, accepted or not: an ISO 8601 time. */
   attemptedAt?: string | undefined;
-  /** Limits of the pod when it was released from the market; see `limitsText()`. */
-  released?: string;
+  /** The pod's limits when it was released from the market, as `limitsText()` has them. */
+  releasedLimits?: string;
   /** When the market's patches of the last minutes were accepted. */
   resizedAtMs: readonly number[];
   /** The pod was resized too often: no decrease before this time. */
   oscillatesUntilMs: number;
-  /** When to ask for the owner's template again. */
   templateDueMs: number;
-  /** Revision of the bounds that this controller published last. */
   publishedRevision?: number | undefined;
   /** UID of the record for which the agent was seen to clear; see `isConfirmed()`. */
   confirmedRecord?: string;
   /** The server has refused the bounds: no attempt before this time. */
   boundsRefusedUntilMs: number;
-  /** When other messages were last written for the same bounds. */
+  /** When new messages were last written for the same bounds. */
   republishedAtMs: number;
-  /** The last warnings about the pod's own keys. */
-  warned: string;
-  /** The last warnings about keys that it shares. */
-  sharedWarned: string;
-  /** True from the event that the kernel does not enforce the limit until it does again. */
+  /** The last warnings about the pod's own labels and annotations. */
+  lastWarnings: string;
+  /** The last warnings about those of its namespace, workload and HPAs. */
+  lastSharedWarnings: string;
+  /** True from the event that the kernel does not enforce the limit to the event that it does. */
   isQuotaOffReported: boolean;
 }
 
 /** Notes that a patch was accepted: the kubelet is to confirm it. */
-export function noteSent(memory: PodMemory, patched: SentPatch): void {
-  memory.patched = patched;
-  memory.pendingSince = patched.atMs;
-  memory.sentAtMs = patched.atMs;
+export function noteSent(memory: PodMemory, patch: SentPatch): void {
+  memory.lastPatch = patch;
+  memory.pendingSinceMs = patch.atMs;
+  memory.unconfirmedSinceMs = patch.atMs;
   memory.busyTimes = 0;
   endWait(memory);
 }
 
-/** Nothing is refused any more. */
-export function endWait(memory: PodMemory): void {
+function endWait(memory: PodMemory): void {
   memory.wait = undefined;
   memory.refusal = undefined;
 }
 
-/** The rest of the wait, ms; a restore waits for no attempt of the market. */
+/** Time left to wait, ms. A restore does not wait after a refused change of the market. */
 export function waitLeftMs(
   { wait }: Pick<PodMemory, "wait">,
   { nowMs, restoring }: { readonly nowMs: number; readonly restoring: boolean },
@@ -86,27 +81,27 @@ export function waitLeftMs(
   return Math.max(0, wait.untilMs - nowMs);
 }
 
-/** A cache that is further behind than this, ms, is no longer waited for: it may never come. */
+/** After this time, ms, a cached pod counts even if it is older than the last patch. */
 const LONGEST_LAG_MS = 60_000;
 
 /**
- * True when the pod is at least as new as the last patch. The patch stays on record: a copy that is
- * listed again may go back to before it.
+ * True when the pod is at least as new as the last patch. The patch is remembered also after that: a
+ * cache that lists again may go back to an older version.
  */
 export function isCurrent(
-  { patched }: Pick<PodMemory, "patched">,
+  { lastPatch }: Pick<PodMemory, "lastPatch">,
   { pod, nowMs }: { readonly pod: Pod; readonly nowMs: number },
 ): boolean {
-  if (patched === undefined) return true;
+  if (lastPatch === undefined) return true;
   const { resourceVersion } = pod.metadata;
-  const current = isAtLeast(resourceVersion, patched.to) ?? resourceVersion !== patched.from;
-  return current || nowMs - patched.atMs >= LONGEST_LAG_MS;
+  const current = isAtLeast(resourceVersion, lastPatch.to) ?? resourceVersion !== lastPatch.from;
+  return current || nowMs - lastPatch.atMs >= LONGEST_LAG_MS;
 }
 
-/** Least time between two writes of other messages for the same bounds, ms. */
+/** Least time between two writes of new messages for the same bounds, ms. */
 const REPUBLISH_MS = 60_000;
 
-/** True when the messages of the bounds may be written anew; notes the write. */
+/** True when new messages of the bounds may be written; notes the write. */
 export function mayRepublish(memory: PodMemory, nowMs: number): boolean {
   if (nowMs - memory.republishedAtMs < REPUBLISH_MS) return false;
   memory.republishedAtMs = nowMs;
@@ -120,17 +115,17 @@ function limitsText({ containers }: Pod): string {
 
 /** Notes that the pod has its original limits and no allocation any more. */
 export function noteRelease(memory: PodMemory, pod: Pod): void {
-  memory.released = limitsText(pod);
-  memory.pendingSince = undefined;
+  memory.releasedLimits = limitsText(pod);
+  memory.pendingSinceMs = undefined;
   endWait(memory);
 }
 
 /**
- * True when the pod has the limits with which it was released: their manager stays the market's where
- * they happened to be the market's, too.
+ * True when the pod still has the limits with which it was released. Their field manager does not
+ * show it: it stays the market's where the market had set the same values.
  */
 export function isReleased(memory: PodMemory | undefined, pod: Pod): boolean {
-  return memory?.released === limitsText(pod);
+  return memory?.releasedLimits === limitsText(pod);
 }
 
 /**
@@ -151,7 +146,7 @@ export function noteResize(memory: PodMemory, nowMs: number): void {
   memory.oscillatesUntilMs = nowMs + OSCILLATING_MS;
 }
 
-/** How long the market's next patch has to wait for those before, ms. */
+/** Pauses before the market's next patch, after those that were accepted, ms. */
 export function resizePauses(
   { resizedAtMs, oscillatesUntilMs }: PodMemory,
   { nowMs, minIntervalMs }: { readonly nowMs: number; readonly minIntervalMs: number },
@@ -164,11 +159,9 @@ export function resizePauses(
 
 /** Notes on pods by their key, `namespace/podName`. */
 export interface PodMemories {
-  /** The notes on this pod; new ones when the last pod of this name was another. */
-  of(podKey: string, pod: Pod): PodMemory;
-  /** The notes on this pod if there are any. */
+  /** The notes on this pod; new ones when the notes are about an earlier pod of this name. */
+  getOrCreate(podKey: string, pod: Pod): PodMemory;
   known(podKey: string, pod: Pod): PodMemory | undefined;
-  /** Forgets a deleted pod. */
   forget(podKey: string): void;
 }
 
@@ -180,13 +173,13 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
     if (memories.delete(podKey)) onForget(podKey, memory?.uid ?? "");
   }
   return {
-    of(podKey, { metadata: { uid } }) {
+    getOrCreate(podKey, { metadata: { uid } }) {
       const known = memories.get(podKey);
       if (known?.uid === uid) return known;
       forget(podKey);
       const never = -Infinity;
       const memory = {
-        ...{ uid, warned: "", sharedWarned: "", isQuotaOffReported: false },
+        ...{ uid, lastWarnings: "", lastSharedWarnings: "", isQuotaOffReported: false },
         ...{ busyTimes: 0, resizedAtMs: [], oscillatesUntilMs: never },
         ...{ templateDueMs: never, boundsRefusedUntilMs: never, republishedAtMs: never },
       };

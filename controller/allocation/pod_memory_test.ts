@@ -28,10 +28,10 @@ function podWith(uid: string): Pod {
 pure("createPodMemories() forgets a pod when another one bears its name", () => {
   const forgotten: string[] = [];
   const memories = createPodMemories((podKey, uid) => void forgotten.push(`${podKey} ${uid}`));
-  const first = memories.of("shop/web", podWith("u1"));
+  const first = memories.getOrCreate("shop/web", podWith("u1"));
   first.refusal = { message: "no", reason: "Refused" };
-  assert.equal(memories.of("shop/web", podWith("u1")), first);
-  assert.equal(memories.of("shop/web", podWith("u2")).refusal, undefined);
+  assert.equal(memories.getOrCreate("shop/web", podWith("u1")), first);
+  assert.equal(memories.getOrCreate("shop/web", podWith("u2")).refusal, undefined);
   memories.forget("shop/web");
   memories.forget("shop/web");
   assert.deepEqual(forgotten, ["shop/web u1", "shop/web u2"]);
@@ -39,9 +39,9 @@ pure("createPodMemories() forgets a pod when another one bears its name", () => 
 
 pure("isCurrent() waits for a pod that is as new as the last patch, but not for ever", () => {
   const pod = podWith("u1");
-  const memory = createPodMemories(() => {}).of("shop/web", pod);
+  const memory = createPodMemories(() => {}).getOrCreate("shop/web", pod);
   const seen = (resourceVersion: string, to: string, nowMs = 1000): boolean => {
-    memory.patched = { from: "7", to, atMs: 0 };
+    memory.lastPatch = { from: "7", to, atMs: 0 };
     return isCurrent(memory, { pod: at(resourceVersion), nowMs });
   };
   const at = (resourceVersion: string): Pod => ({
@@ -67,7 +67,7 @@ pure("isCurrent() waits for a pod that is as new as the last patch, but not for 
 
 pure("noteResize() holds a pod for 5 min after more than 100 resizes", () => {
   const heldAfter = (count: number, everyMs: number): number => {
-    const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
+    const memory = createPodMemories(() => {}).getOrCreate("shop/web", podWith("u1"));
     for (let index = 0; index < count; index++) noteResize(memory, index * everyMs);
     const nowMs = (count - 1) * everyMs;
     return resizePauses(memory, { nowMs, minIntervalMs: 0 }).oscillatingMs;
@@ -83,7 +83,7 @@ pure("noteResize() holds a pod for 5 min after more than 100 resizes", () => {
 });
 
 pure("resizePauses() leaves the least time after the last resize", () => {
-  const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
+  const memory = createPodMemories(() => {}).getOrCreate("shop/web", podWith("u1"));
   const restMs = (nowMs: number): number =>
     resizePauses(memory, { nowMs, minIntervalMs: 1000 }).restMs;
   assert.equal(restMs(0), 0);

@@ -1,5 +1,5 @@
 /**
- * Reads everything that a reconcile of one pod needs from the caches.
+ * The cached objects that a reconcile of one pod reads.
  *
  * @module
  */
@@ -33,15 +33,15 @@ export interface PodSnapshot {
   readonly allocation: PodAllocation | undefined;
   /** The namespace's LimitRanges combined; undefined without any. */
   readonly limitRange: ResourceRanges | undefined;
-  /** The namespace's quotas, those that say nothing of CPU limits too. */
+  /** All quotas of the namespace, also those that do not bound CPU. */
   readonly quotas: readonly ResourceQuota[];
-  /** Objects among all these that can't be read and might hold the pod's limits, each with why. */
+  /** Messages about LimitRanges and VPAs that can't be read and might bound the pod's limits. */
   readonly unreadable: readonly string[];
   /** The workload that rolls the pod out; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;
-  /** Those that scale the pod's workload. */
+  /** HPAs of the pod's workload. */
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
-  /** Those that are for the pod's workload, whatever their mode. */
+  /** VPAs of the pod's workload, in any mode. */
   readonly verticalAutoscalers: readonly VerticalPodAutoscaler[];
 }
 
@@ -50,7 +50,7 @@ export interface RecordedPod extends PodSnapshot {
   readonly allocation: PodAllocation;
 }
 
-/** The key of the pod that an allocation speaks of. */
+/** The key of an allocation's pod. */
 export function podKeyOf({ metadata, spec }: PodAllocation): string {
   return `${metadata.namespace}/${spec.podName}`;
 }

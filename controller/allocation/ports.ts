@@ -13,8 +13,8 @@ import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./queues/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
-/** The object as events name it. */
-export function sharedSubject(
+/** The reference to the object that an event is about. */
+export function eventSubject(
   kind: "Node" | "Namespace" | "HorizontalPodAutoscaler" | WorkloadKind,
   { metadata: { namespace, name, uid } }: ApiObject,
 ): EventSubject {
@@ -33,27 +33,25 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   HorizontalPodAutoscaler: "autoscaling/v2",
 };
 
-/** A label or annotation that has no effect: on the pod, or on an object that many pods share. */
+/** A warning about a label or annotation without effect. */
 export interface AnnotationWarning {
   readonly message: string;
-  /** One event on the object that carries it. */
+  /** The object that carries it, where that is not the pod. */
   readonly about?: EventSubject;
 }
 
 /** Observes the loop, for metrics. Each method is called synchronously and must be quick. */
 export interface AllocationObserver extends ResizeObserver {
-  /** The agents' Leases were checked. */
   agents?(verdict: AgentsVerdict): void;
   /** A pod that left the market has its original limits back. */
   released?(cause: EnforcementReason): void;
-  /** A status was written that says why nothing is done. */
+  /** A status was written with the reason why limits do not change. */
   held?(reason: EnforcementReason): void;
-  /** Queued pods, and pods that are due later. */
+  /** Pods in the work queue, and pods that will be added to it later. */
   queue?(depth: number, delayed: number): void;
-  /** Resizes that wait for their turns, now and then. */
+  /** Resizes that wait for their turns; called at each check of the agents. */
   resizeQueue?(queue: Pick<FairQueue, "waiting" | "dropped" | "isBottleneck">): void;
-  /** A metric query was asked. */
   metricAnswered?(outcome: MetricOutcome): void;
-  /** One look at a pod took this long, ms. */
+  /** One reconcile took this long. */
   reconciled?(tookMs: number): void;
 }

@@ -1,9 +1,10 @@
 /**
  * The reconcile of one pod of the market: `takeSnapshot → decide → act → report`.
  *
- * Two steps are due one after the other: the record (original limits and bounds), and once nothing of it
- * is to be written the limits. `decide…` holds the policy of a step and changes nothing, `actOn…` carries
- * it out, and `report` turns the outcome into status, events and the time of the next reconcile.
+ * The first step is for the record (original limits and bounds), the second for the limits. The second
+ * is taken only when the first had nothing to write. `decide…` holds the policy of a step and changes
+ * nothing, `actOn…` carries it out, and `report` turns the outcome into status, events and the time of
+ * the next reconcile.
  *
  * @module
  */
@@ -20,7 +21,7 @@ import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
 import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
-import { reportOthers, reportWarnings } from "./events/pod_events.ts";
+import { reportForeignChanges, reportWarnings } from "./events/pod_events.ts";
 import { outsideWarnings } from "./events/switch_warnings.ts";
 import {
   AGENT_SILENT,
@@ -30,7 +31,7 @@ import {
   type LimitsPlan,
 } from "./limits.ts";
 import { createAPIBackoff } from "./queues/api_backoff.ts";
-import { askQueue } from "./queues/node_writes.ts";
+import { takeTurn } from "./queues/node_writes.ts";
 import { queueWaitMs } from "./queues/resize_queue.ts";
 import {
   createPodMemories,
@@ -50,14 +51,14 @@ import {
   type ReconcileSnapshot,
   takeSnapshot,
 } from "./reconcile_snapshot.ts";
-import { type Outcome, reconcileAgain, report, type Reported } from "./report.ts";
+import { type Outcome, reconcileAgain, type ReconcileRun, report } from "./report.ts";
 
-/** A fresh copy follows a conflict within this, ms; after several the copy may be far behind. */
+/** Waits after conflicts, ms: the cache has the new version soon, but may be far behind after several. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
-/** When to reconcile again while the pods' copy is out of step, ms: a list without changes is silent. */
-const OUT_OF_STEP_MS = 2000;
-/** When to reconcile again while a copy is older than the last patch, or has what is gone, ms. */
-const OLD_COPY_MS = 10_000;
+/** When to reconcile again while the pods are out of sync, ms: a list without changes sends no event. */
+const OUT_OF_SYNC_MS = 2000;
+/** When to reconcile again while a cache is older than the last patch, or has a deleted object, ms. */
+const STALE_CACHE_MS = 10_000;
 /** Bounds that the server finds invalid are sent again after this, ms. */
 const BOUNDS_RETRY_MS = 5 * 60_000;
 
@@ -98,10 +99,10 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
       newAllocations.leave(podKey);
       warnOutside(observed, context);
     }
-    if (step !== "create") return step === "outOfStep" ? { requeueAfterMs: OUT_OF_STEP_MS } : {};
+    if (step !== "create") return step === "outOfSync" ? { requeueAfterMs: OUT_OF_SYNC_MS } : {};
     if (!newAllocations.take({ podKey })) return reconcileAgain(context);
-    // The loop retries on errors of this call: no event may report that the kind is served again (404),
-    // or that the copy has caught up with the record that is there already (409).
+    // Errors of this call are retried by the loop: no event may come when the kind is served again (404),
+    // or when the cache has the record that exists already (409).
     allocation = await store.create(newAllocation(observed));
   }
   try {
@@ -111,7 +112,7 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 409) return { requeueAfterMs: conflicts.next(podKey) };
-    if (error.status === 404) return { requeueAfterMs: OLD_COPY_MS };
+    if (error.status === 404) return { requeueAfterMs: STALE_CACHE_MS };
     throw error;
   }
 }
@@ -120,23 +121,25 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
 function decideNewRecord(
   { podKey, pod, scope, namespace }: PodSnapshot,
   { caches, memories }: Pick<ReconcileContext, "caches" | "memories">,
-): "outside" | "outOfStep" | "wait" | "create" {
-  // A limit of the market is work also where its record was lost, or a late patch has set it.
+): "outside" | "outOfSync" | "wait" | "create" {
+  // A limit of the market needs a record also where that was lost, or a late patch has set the limit.
   const isOurs = limitsAreOurs(pod) && !isReleased(memories.known(podKey, pod), pod);
   if (!isLive(pod) || (scope !== undefined && !isOurs)) return "outside";
-  // A copy that is behind shows pods that are gone: the server would delete each record at once.
-  if (!caches.pods.synced) return "outOfStep";
-  // The event of a namespace may follow that of its pods, which are queued again when it comes.
+  // A cache out of sync may have pods that are gone: their records would be deleted at once.
+  if (!caches.pods.synced) return "outOfSync";
+  // The namespace's event may come after those of its pods, and then queues them again.
   return namespace === undefined ? "wait" : "create";
 }
 
-/** Reports labels and annotations that were meant to take the pod in. */
+/** Reports labels and annotations that were meant to take the pod into the market. */
 function warnOutside(observed: PodSnapshot, context: ReconcileContext): void {
   const { memories } = context;
   const { podKey, pod, scope } = observed;
   const warnings = outsideWarnings(observed, scope);
   // Most pods outside have no warnings, and no memory.
-  const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
+  const memory = warnings.length > 0
+    ? memories.getOrCreate(podKey, pod)
+    : memories.known(podKey, pod);
   if (memory !== undefined) reportWarnings({ pod, memory }, warnings, context);
 }
 
@@ -150,75 +153,75 @@ async function reconcileRecord(
     return {};
   }
   const snapshot = await takeSnapshot(observed, context);
-  reportOthers(snapshot, context);
+  reportForeignChanges(snapshot, context);
   const record = decideRecord(snapshot, context.config);
-  const bounds = record.due === "bounds" ? record.bounds : undefined;
-  // Nothing is awaited between the snapshot of limits and the booking of a raise: other pods count on
-  // the same room in quotas.
+  const bounds = record.kind === "bounds" ? record.bounds : undefined;
+  // Nothing is awaited between decideLimitsStep(), which reads the room in quotas, and the booking of a
+  // raise: other pods use the same room.
   const outcome = await actOnRecord(record, snapshot, context) ??
-    await actOnLimits(decideNext(snapshot, context.config), snapshot, context);
+    await actOnLimits(decideLimitsStep(snapshot, context.config), snapshot, context);
   return await report(outcome, bounds, { snapshot, context });
 }
 
 /** The step for the record of a pod, before its limits. */
 type RecordStep =
-  | { readonly due: "nothing" | "originals" }
-  | { readonly due: "wait"; readonly ms: number }
+  | { readonly kind: "nothing" | "originals" }
+  | { readonly kind: "wait"; readonly ms: number }
   | {
-    readonly due: "bounds";
+    readonly kind: "bounds";
     readonly bounds: BoundsPlan;
     readonly forcesRevision: boolean;
-    /** True when the agent is known to stand behind the limits of the record. */
+    /** True when the limits of the record are from an agent that is known to run. */
     readonly confirmed: boolean;
   };
 
-/** Decides what is due for the record. Changes nothing. */
+/** Decides the step for the record. Changes nothing. */
 function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): RecordStep {
-  const { allocation, bounds, memory, scope, found: { originals }, nowMs, wallMs } = snapshot;
+  const { allocation, bounds, memory, scope, originals: { unrecorded }, nowMs, wallMs } = snapshot;
   if (bounds === undefined) {
-    const isNew = scope === undefined && snapshot.hasStatus && originals !== undefined;
-    return { due: isNew ? "originals" : "nothing" };
+    const isNew = scope === undefined && snapshot.hasStatus && unrecorded !== undefined;
+    return { kind: isNew ? "originals" : "nothing" };
   }
   const refusedMs = memory.boundsRefusedUntilMs - nowMs;
-  if (refusedMs > 0) return { due: "wait", ms: refusedMs };
+  if (refusedMs > 0) return { kind: "wait", ms: refusedMs };
   const confirmed = memory.confirmedRecord === allocation.metadata.uid ||
     isConfirmed(snapshot, config);
   const forcesRevision = !confirmed && !config.dryRun &&
     config.resizeServed && needsConfirmation(snapshot);
-  const input = { ...bounds, config, originals, forcesRevision, nowMs: wallMs };
-  return { due: "bounds", bounds: planBounds(snapshot, input), forcesRevision, confirmed };
+  const input = { ...bounds, config, originals: unrecorded, forcesRevision, nowMs: wallMs };
+  return { kind: "bounds", bounds: planBounds(snapshot, input), forcesRevision, confirmed };
 }
 
-/** Carries out what is due for the record; undefined where nothing was to be written. */
+/** Carries out the step for the record; undefined where nothing was to be written. */
 async function actOnRecord(
   step: RecordStep,
   snapshot: ReconcileSnapshot,
   context: ReconcileContext,
 ): Promise<Outcome | undefined> {
   const { allocation, memory } = snapshot;
-  switch (step.due) {
+  switch (step.kind) {
     case "nothing":
       return undefined;
     case "wait":
-      return { is: "done", result: reconcileAgain(context, step.ms) };
+      return { kind: "done", result: reconcileAgain(context, step.ms) };
     case "originals":
       await context.store.writeStatus(allocation);
-      return { is: "done", result: reconcileAgain(context) };
+      return { kind: "done", result: reconcileAgain(context) };
     case "bounds":
       if (step.confirmed) memory.confirmedRecord = allocation.metadata.uid;
       return await publish(step.bounds, snapshot, context) ??
-        (step.forcesRevision ? { is: "done", result: reconcileAgain(context) } : undefined);
+        (step.forcesRevision ? { kind: "done", result: reconcileAgain(context) } : undefined);
   }
 }
 
 /** Writes the bounds if they have changed and the pod's turn has come. */
 async function publish(
-  { write, crowd, bounds, originals, revision }: BoundsPlan,
+  { write, bulkCause, bounds, originals, revision }: BoundsPlan,
   { podKey, allocation, memory }: ReconcileSnapshot,
   context: ReconcileContext,
 ): Promise<Outcome | undefined> {
   const { store, nodeWrites, clock, log } = context;
-  const isGranted = askQueue(nodeWrites, { podKey, crowd });
+  const isGranted = takeTurn(nodeWrites, { podKey, cause: bulkCause });
   if (write === "nothing") return undefined;
   if (write === "messages" && !mayRepublish(memory, clock.monotonic())) return undefined;
   if (!isGranted) return undefined;
@@ -226,37 +229,37 @@ async function publish(
   try {
     const stored = await store.writeStatus({ ...allocation, status });
     if (!isStored(bounds, stored.status?.bounds)) {
-      // Each write would be followed by another one.
+      // Each write would be followed by the next at once.
       log.error("The server drops fields of PodAllocations", {
         pod: podKey,
         remedy: "apply manifests/crds of this controller's version",
       });
       memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
-      return { is: "done", result: reconcileAgain(context, BOUNDS_RETRY_MS) };
+      return { kind: "done", result: reconcileAgain(context, BOUNDS_RETRY_MS) };
     }
   } catch (error) {
-    // The server will refuse them again: limits stay as they are until it takes them.
+    // The server would refuse the same bounds again: limits stay as they are until it accepts them.
     if (!(error instanceof ApiError) || error.status !== 422) throw error;
     memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
-    return { is: "boundsRefused", refusal: error, retryMs: BOUNDS_RETRY_MS };
+    return { kind: "boundsRefused", refusal: error, retryMs: BOUNDS_RETRY_MS };
   }
   memory.publishedRevision = revision ?? memory.publishedRevision;
-  return { is: "published" };
+  return { kind: "published" };
 }
 
 /** The step for the limits of a pod, once its record is up to date. */
 type LimitsStep =
-  | { readonly due: "wait"; readonly ms: number }
-  | LimitsPlan & { readonly due: "release" | "limits" };
+  | { readonly kind: "wait"; readonly ms: number }
+  | LimitsPlan & { readonly kind: "release" | "limits" };
 
-/** Decides what is due for the limits. Changes nothing. */
-function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
-  if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
-  if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
+/** Decides the step for the limits. Changes nothing. */
+function decideLimitsStep(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
+  if (!snapshot.isPodCopySynced) return { kind: "wait", ms: OUT_OF_SYNC_MS };
+  if (!snapshot.current) return { kind: "wait", ms: STALE_CACHE_MS };
   const restoring = restoreCause(snapshot);
   const plan = decideLimits(claimInput(snapshot, { config, restoring }), { config, restoring });
-  const isOver = plan.decision.reason === "Restored" && snapshot.scope !== undefined;
-  return { due: isOver ? "release" : "limits", ...plan };
+  const isRestored = plan.decision.reason === "Restored" && snapshot.scope !== undefined;
+  return { kind: isRestored ? "release" : "limits", ...plan };
 }
 
 /** Why the original limits come back; undefined while the market sets them. */
@@ -277,7 +280,7 @@ function claimInput(
   const { memory, nowMs } = snapshot;
   return {
     ...snapshot,
-    originalUnknown: !snapshot.found.known,
+    originalUnknown: !snapshot.originals.known,
     maxStep: config.maxStep ?? undefined,
     quotaRoom: snapshot.quota?.headroom(),
     backOffMs: waitLeftMs(memory, { nowMs, restoring: restoring !== undefined }),
@@ -292,75 +295,75 @@ async function actOnLimits(
 ): Promise<Outcome> {
   const { podKey, pod, allocation, memory, scope, nowMs, quota } = snapshot;
   const { clock, resizeQueue, store, backoff } = context;
-  if (plan.due === "wait") return { is: "done", result: { requeueAfterMs: plan.ms } };
+  if (plan.kind === "wait") return { kind: "done", result: { requeueAfterMs: plan.ms } };
   if (plan.request === undefined) resizeQueue.leave(podKey);
   const outcome = await applyLimits(plan, {
     ...context,
     snapshot,
     book: quota?.book,
-    askQueue: (request) =>
+    queueWaitMs: (request) =>
       queueWaitMs(context, { ...request, podKey, nodeName: pod.nodeName, nowMs }),
   });
-  const { patched, refusal } = outcome;
-  if (patched !== undefined || refusal !== undefined) {
+  const { patchedVersion, refusal } = outcome;
+  if (patchedVersion !== undefined || refusal !== undefined) {
     memory.attemptedAt = new Date(clock.wall()).toISOString();
   }
   if (refusal !== undefined) return refused(outcome, refusal, { snapshot, context });
-  if (patched !== undefined) {
-    noteAccepted(outcome, patched, { snapshot, context });
-    return { is: "resized" };
+  if (patchedVersion !== undefined) {
+    noteAccepted(outcome, patchedVersion, { snapshot, context });
+    return { kind: "resized" };
   }
-  noteKubelet(outcome, snapshot, context);
-  if (plan.due === "limits" || scope === undefined) return { is: "held", limits: outcome };
+  noteKubeletReport(outcome, snapshot, context);
+  if (plan.kind === "limits" || scope === undefined) return { kind: "held", limits: outcome };
   await store.remove(allocation);
   noteRelease(memory, pod);
   backoff.reset(podKey);
-  return { is: "released", scope };
+  return { kind: "released", scope };
 }
 
-/** Notes a patch; `to` is the pod's version after it. */
+/** Notes an accepted patch; `to` is the pod's resourceVersion after it. */
 function noteAccepted(
   { decision, restoring }: LimitsOutcome,
   to: string,
-  { snapshot: { podKey, pod, memory, nowMs }, context }: Reported,
+  { snapshot: { podKey, pod, memory, nowMs }, context }: ReconcileRun,
 ): void {
   context.apiBackoff.reset(podKey);
-  // Another value while the kubelet calls the last infeasible is one more try, not the first.
+  // The back-off goes on while the kubelet calls the last value infeasible.
   if (!INFEASIBLE_REASONS.has(resizeStatus(pod).reason)) context.backoff.reset(podKey);
   noteSent(memory, { from: pod.metadata.resourceVersion, to, atMs: nowMs });
-  // A first step leaves the rest of a decrease to come.
+  // After a step that was limited the decrease is not complete.
   if (decision.reason !== "StepLimited") context.decreases.settle(podKey);
   if (restoring === undefined) noteResize(memory, nowMs);
 }
 
-/** Takes what the kubelet reports of the last patch. */
-function noteKubelet(
+/** Notes the kubelet's report on the last patch. */
+function noteKubeletReport(
   { decision: { reason, message = "" }, restoring }: LimitsOutcome,
   { podKey, memory }: ReconcileSnapshot,
   { clock, backoff, observer }: ReconcileContext,
 ): void {
-  const { sentAtMs } = memory;
-  if (reason === undefined || sentAtMs === undefined) return;
+  const { unconfirmedSinceMs } = memory;
+  if (reason === undefined || unconfirmedSinceMs === undefined) return;
   const nowMs = clock.monotonic();
   if (phaseOf(reason) === "Applied") {
-    observer?.confirmed?.(nowMs - sentAtMs);
+    observer?.confirmed?.(nowMs - unconfirmedSinceMs);
   } else if (INFEASIBLE_REASONS.has(reason)) {
     // The kubelet refuses the patch for good: the next value waits, as after a server's refusal.
     memory.wait = { untilMs: nowMs + backoff.next(podKey), restoring: restoring !== undefined };
     memory.refusal = { message, reason };
   } else return;
-  memory.sentAtMs = undefined;
+  memory.unconfirmedSinceMs = undefined;
 }
 
-/** A refusal is about this pod, or about the server itself. */
+/** Notes a refusal and the wait that follows, which is for this pod or, at first, for the server. */
 function refused(
   limits: LimitsOutcome,
   error: ApiError,
-  { snapshot: { podKey, memory }, context }: Reported,
+  { snapshot: { podKey, memory }, context }: ReconcileRun,
 ): Outcome {
   const kind = refusalKind(error);
-  // A server or proxy that starts may answer the same of a pod that is there.
-  if (kind === "gone") return { is: "done", result: { requeueAfterMs: OLD_COPY_MS } };
+  // A server or proxy that starts may give the same answer about a pod that exists.
+  if (kind === "gone") return { kind: "done", result: { requeueAfterMs: STALE_CACHE_MS } };
   if (kind === "conflict") throw error;
   const nowMs = context.clock.monotonic();
   const restoring = limits.restoring !== undefined;
@@ -370,5 +373,5 @@ function refused(
   const refusal = { message: error.message, reason: refusalReason(error) };
   memory.wait = { untilMs: nowMs + waitMs, restoring };
   if (lasts) memory.refusal = refusal;
-  return { is: "refused", limits, refusal, waitMs, lasts };
+  return { kind: "refused", limits, refusal, waitMs, lasts };
 }

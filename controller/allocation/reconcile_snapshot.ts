@@ -26,9 +26,9 @@ import type { PendingDecreases } from "./queues/resize_queue.ts";
 import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
 import type { RecordedPod } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
-import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
+import type { PodQuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 
-/** The loop's ports and settings from the program. */
+/** Ports and settings of the market's loop. */
 export interface MarketParts {
   readonly resizer: PodResizer;
   readonly caches: Caches;
@@ -48,21 +48,19 @@ export interface ReconcilerParts extends MarketParts {
   readonly events: EventGate;
   /** Waits after refusals, per pod. */
   readonly backoff: Backoff;
-  /** All resizes; held when the server is busy. */
+  /** The queue of all resizes; held when the server is busy. */
   readonly resizeQueue: FairQueue;
-  /** Raises wait for them. */
   readonly decreases: PendingDecreases;
   readonly newAllocations: FairQueue;
-  /** Writes that concern all pods of a node. */
   readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;
   /** True for a node with an agent that has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
-  /** The metric of the pod; default: none of any. */
-  readonly metricOf?: MetricWatch["of"];
+  /** The pod's demand by a metric. @default {undefined for each pod} */
+  readonly metricOf?: MetricWatch["answerFor"];
 }
 
-/** With what a reconciler keeps between reconciles. */
+/** The parts, and what is remembered between reconciles. */
 export interface ReconcileContext extends ReconcilerParts {
   readonly conflicts: Backoff;
   readonly apiBackoff: APIBackoff;
@@ -72,21 +70,19 @@ export interface ReconcileContext extends ReconcilerParts {
 
 /** The input of `decide`. */
 export interface ReconcileSnapshot extends RecordedPod {
-  /** False where the record has none yet. */
+  /** False where the record has no status yet. */
   readonly hasStatus: boolean;
   readonly memory: PodMemory;
-  readonly found: FoundOriginals;
-  /** False while the cache is out of step, or may not know of the last patch yet. */
+  readonly originals: FoundOriginals;
+  /** True when the cached pod is in sync and not older than the last patch. */
   readonly current: boolean;
-  /** Kinds of objects with a copy that does not follow the server. */
+  /** Names of the caches that are out of sync. */
   readonly outOfSync: readonly string[];
   readonly isPodCopySynced: boolean;
-  /** True while the agent of the pod's node has not renewed its lease. */
   readonly isAgentSilent: boolean;
-  /** Present for a pod with bounds that are published. */
+  /** Undefined for a pod with bounds that are not to be published. */
   readonly bounds: BoundsSources | undefined;
-  /** Room in the quotas for raises, at the moment of a call; undefined when none binds. */
-  readonly quota: QuotaRoom | undefined;
+  readonly quota: PodQuotaRoom | undefined;
   readonly nowMs: number;
   /** Ms since 1970. */
   readonly wallMs: number;
@@ -99,27 +95,29 @@ export async function takeSnapshot(
 ): Promise<ReconcileSnapshot> {
   const { caches, clock, memories } = context;
   const { podKey, pod, scope, workload } = observed;
-  const memory = memories.of(podKey, pod);
+  const memory = memories.getOrCreate(podKey, pod);
   const isCurrentNow = (nowMs: number): boolean =>
     caches.pods.synced && isCurrent(memory, { pod, nowMs });
   const askedMs = clock.monotonic();
-  const found = await findOriginals(pod, observed.allocation, {
-    ...{ memory, templates: context.templates },
-    ...{ nowMs: askedMs, current: isCurrentNow(askedMs) },
+  const originals = await findOriginals(pod, observed.allocation, {
+    memory,
+    templates: context.templates,
+    nowMs: askedMs,
+    current: isCurrentNow(askedMs),
   });
   const nowMs = clock.monotonic();
   const wallMs = clock.wall();
   const { status } = observed.allocation;
-  const allocation = found.originals === undefined
+  const allocation = originals.unrecorded === undefined
     ? observed.allocation
-    : { ...observed.allocation, status: { ...status, ...found.originals } };
-  const quota = context.quotaRooms.of(observed);
+    : { ...observed.allocation, status: { ...status, ...originals.unrecorded } };
+  const quota = context.quotaRooms.roomOf(observed);
   const isAgentSilent = context.isSilent(pod.nodeName);
-  // Nothing reads the bounds of a silent agent's pods, and nothing may delay their original limits.
-  const isPublished = scope === undefined && isLive(pod) && found.known && !isAgentSilent;
+  // A silent agent reads no bounds, and writing them would delay the restore of the original limits.
+  const isPublished = scope === undefined && isLive(pod) && originals.known && !isAgentSilent;
   return {
     ...observed,
-    ...{ memory, found, allocation, quota, isAgentSilent, nowMs, wallMs },
+    ...{ memory, originals, allocation, quota, isAgentSilent, nowMs, wallMs },
     current: isCurrentNow(nowMs),
     hasStatus: status !== undefined,
     outOfSync: outOfSync(caches),
@@ -135,7 +133,7 @@ export async function takeSnapshot(
   };
 }
 
-/** A workload that was not asked about for so long, ms, is gone. */
+/** A workload with no reconciled pod for this long, ms, is forgotten. */
 const FORGET_MS = 60 * 60_000;
 
 /**

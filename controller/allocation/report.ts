@@ -18,7 +18,7 @@ import { nextStatus, phaseOf } from "./allocation_status.ts";
 import type { BoundsPlan } from "./bounds/publish_bounds.ts";
 import {
   bottleneckEvent,
-  emitOn,
+  emitEvent,
   isQuiet,
   reportBounds,
   reportWarnings,
@@ -28,33 +28,33 @@ import { switchWarnings } from "./events/switch_warnings.ts";
 import { type LimitsOutcome, refusalDecision } from "./limits.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
-/** The outcome of a due step. */
+/** The outcome of the step that was taken. */
 export type Outcome =
   /** Nothing to report. */
-  | { readonly is: "done"; readonly result: ReconcileResult }
-  | { readonly is: "published" | "resized" }
-  | { readonly is: "boundsRefused"; readonly refusal: ApiError; readonly retryMs: number }
-  | { readonly is: "released"; readonly scope: OutOfScope }
-  | { readonly is: "held"; readonly limits: LimitsOutcome }
+  | { readonly kind: "done"; readonly result: ReconcileResult }
+  | { readonly kind: "published" | "resized" }
+  | { readonly kind: "boundsRefused"; readonly refusal: ApiError; readonly retryMs: number }
+  | { readonly kind: "released"; readonly scope: OutOfScope }
+  | { readonly kind: "held"; readonly limits: LimitsOutcome }
   | Refused;
 
 /** A resize that the server has refused. */
 export interface Refused {
-  readonly is: "refused";
+  readonly kind: "refused";
   readonly limits: LimitsOutcome;
   readonly refusal: { readonly message: string; readonly reason: EnforcementReason };
   readonly waitMs: number;
-  /** False for a failure that may well pass: it is not reported yet. */
+  /** False for a failure that may pass soon: it is not reported yet. */
   readonly lasts: boolean;
 }
 
-/** Mean time after which a pod of the market is reconciled again, for what comes without an event, ms. */
+/** Mean time to the next reconcile of a pod without an event, ms: some changes cause none. */
 const AGAIN_MS = 30_000;
-/** Reconciles come up to this share sooner or later, so that those of many pods do not stay in step. */
+/** Reconciles come up to this share sooner or later, which spreads those of many pods over time. */
 const AGAIN_SPREAD = 0.2;
 /** When to reconcile again after a patch if the kubelet reports nothing, ms. */
 const CONFIRM_MS = 10_000;
-/** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
+/** A pending change is written to the status only if it lasts this long, ms: most last less. */
 const PENDING_MS = 2000;
 
 /** The next reconcile of a pod of the market, in `ms` at the latest. */
@@ -66,24 +66,24 @@ export function reconcileAgain(
   return notLaterThan({ requeueAfterMs: AGAIN_MS * spread }, ms);
 }
 
-/** A reconcile to report on. */
-export interface Reported {
+/** One reconcile: its snapshot and context. */
+export interface ReconcileRun {
   readonly snapshot: ReconcileSnapshot;
   readonly context: ReconcileContext;
 }
 
-/** Reports the outcome, and bounds that were due, written or not; returns when to reconcile again. */
+/** Reports the outcome and the planned bounds, if any; returns when to reconcile again. */
 export async function report(
   outcome: Outcome,
   bounds: BoundsPlan | undefined,
-  { snapshot, context }: Reported,
+  { snapshot, context }: ReconcileRun,
 ): Promise<ReconcileResult> {
-  if (bounds === undefined || outcome.is === "boundsRefused") {
+  if (bounds === undefined || outcome.kind === "boundsRefused") {
     return await reportOutcome(outcome, snapshot, context);
   }
   const { clock } = context;
   reportWarnings(snapshot, [...switchWarnings(snapshot), ...bounds.warnings], context);
-  if (outcome.is === "published") reportBounds(snapshot, bounds.added, context);
+  if (outcome.kind === "published") reportBounds(snapshot, bounds.added, context);
   const result = await reportOutcome(outcome, snapshot, context);
   const { untilMs } = bounds;
   return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
@@ -95,7 +95,7 @@ async function reportOutcome(
   context: ReconcileContext,
 ): Promise<ReconcileResult> {
   const { pod } = snapshot;
-  switch (outcome.is) {
+  switch (outcome.kind) {
     case "done":
       return outcome.result;
     case "published":
@@ -114,7 +114,7 @@ async function reportOutcome(
       return { requeueAfterMs: CONFIRM_MS };
     case "released": {
       const message = restoredMessage(outcome.scope);
-      emitOn(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context);
+      emitEvent(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context);
       context.observer?.released?.(outcome.scope.reason);
       return {};
     }
@@ -135,7 +135,7 @@ function emitFailure(
   { pod }: ReconcileSnapshot,
   context: ReconcileContext,
 ): void {
-  emitOn(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, context);
+  emitEvent(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, context);
 }
 
 async function reportHeld(
@@ -155,35 +155,35 @@ async function reportHeld(
   const pendingMs = pendingLeftMs(reason, snapshot, context);
   if (pendingMs > 0) return notLaterThan(again, pendingMs);
   const { agentAway } = context.nodeWrites;
-  const isAway = reason !== undefined && isQuiet(ENFORCEMENT_REASONS[reason]) &&
+  const isAgentAway = reason !== undefined && isQuiet(ENFORCEMENT_REASONS[reason]) &&
     reason !== allocation.status?.reason;
-  if (!isAway) agentAway.leave(podKey);
+  if (!isAgentAway) agentAway.leave(podKey);
   else if (!agentAway.take({ podKey })) return again;
   const status = await writeStatus(decision, snapshot, context);
   if (status === undefined) return again;
   const event = reason === "RateLimited" && context.resizeQueue.isBottleneck
     ? bottleneckEvent(snapshot, context)
     : statusEvent(allocation, { decision, status });
-  if (event !== undefined) emitOn(pod, event, context);
+  if (event !== undefined) emitEvent(pod, event, context);
   return again;
 }
 
-/** For how long a pending change is not written yet, ms. */
+/** Time until a pending change is written to the status, ms. */
 function pendingLeftMs(
   reason: EnforcementReason | undefined,
   { memory }: ReconcileSnapshot,
   { clock }: ReconcileContext,
 ): number {
   if (reason === undefined || phaseOf(reason) !== "Pending") {
-    memory.pendingSince = undefined;
+    memory.pendingSinceMs = undefined;
     return 0;
   }
   const nowMs = clock.monotonic();
-  memory.pendingSince ??= nowMs;
-  return memory.pendingSince + PENDING_MS - nowMs;
+  memory.pendingSinceMs ??= nowMs;
+  return memory.pendingSinceMs + PENDING_MS - nowMs;
 }
 
-/** Writes the status unless it is the same; returns what was written. */
+/** Writes the status if it has changed, and returns it; otherwise undefined. */
 async function writeStatus(
   decision: Decision,
   { allocation, pod, memory }: ReconcileSnapshot,

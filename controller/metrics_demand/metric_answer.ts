@@ -1,5 +1,5 @@
 /**
- * The demand of a pod as a metric has it: the server's answer, and what counts in the pod's bounds.
+ * The demand of a pod by a metric: reads Prometheus' answer, and says what counts in the pod's bounds.
  *
  * @module
  */
@@ -15,27 +15,27 @@ export type MetricOutcome = DemandReading["kind"];
 /** An answer that gives no demand: why the server gave none, or what is wrong with it. */
 export interface NoDemand {
   readonly kind: AnswerProblem | "empty" | "ambiguous" | "unusable" | "old";
-  /** In a sentence, the same one as long as the problem is the same. */
+  /** The same text as long as the problem is the same. */
   readonly message: string;
 }
 
-/** CPU cores of one pod, and how old they were when they came, ms; or why there are none. */
+/** CPU cores of one pod, and the value's age when the answer came, ms; or why there are none. */
 export type DemandReading =
   | { readonly kind: "value"; readonly cores: number; readonly ageMs: number }
   | NoDemand;
 
-/** No node has as many cores: beyond that the query counts something else. */
+/** No node has this many cores: a larger value is not a number of cores. */
 const MOST_CORES = 100_000;
 
-/** Outcomes that only a person can mend: the query, or what it asks, is wrong. */
+/** Outcomes of a wrong query, which only a person can correct. */
 const FAULTS: ReadonlySet<MetricOutcome> = new Set(["ambiguous", "unusable", "refused"]);
 
-/** True where a warning is due: waiting does not help. */
+/** True for outcomes that need a warning, since waiting does not help. */
 export function isFault({ kind }: { readonly kind: MetricOutcome }): boolean {
   return FAULTS.has(kind);
 }
 
-/** Reads an answer that came at the wall-clock time `nowMs`; values of `lifeMs` ago are too old. */
+/** Reads an answer that came at the wall-clock time `nowMs`; values older than `lifeMs` do not count. */
 export function demandReading(
   answer: InstantAnswer,
   { nowMs, lifeMs }: { readonly nowMs: number; readonly lifeMs: number },
@@ -65,21 +65,19 @@ function faultOf(value: number): string | undefined {
   return value > MOST_CORES ? `above ${MOST_CORES} cores` : undefined;
 }
 
-/**
- * A demand, which ends by itself: the cores of the pod, or the millicores of containers by name; why
- * there is none; or why the annotation can't count at all.
- */
+/** A demand with its end; or why there is none; or why the annotation has no effect. */
 export type MetricAnswer =
   | {
+    /** Cores of the pod, or millicores by container name. */
     readonly demand: number | ReadonlyMap<string, number>;
-    /** Its source, for messages. */
+    /** For messages. */
     readonly source: string;
     /** Ms since 1970. */
     readonly untilMs: number;
   }
   | {
     readonly missing: string;
-    /** True where a warning is due: waiting does not help. */
+    /** True where waiting does not help: the user gets a warning. */
     readonly fault: boolean;
   }
   | { readonly ignored: string };
@@ -96,7 +94,7 @@ export function metricWarnings(answer: MetricAnswer | undefined): readonly strin
   return answer.fault ? [answer.missing] : [];
 }
 
-/** A pod's cores over its containers by request, in whole millicores. */
+/** Divides a pod's cores among its containers by request, in whole millicores. */
 export function demandParts({ containers }: Pod, cores: number): ReadonlyMap<string, number> {
   if (containers.length === 0) return new Map();
   const requests = containers.map(({ requests: { cpu: requestCPU = 0 } }) => requestCPU);
@@ -113,10 +111,10 @@ export function publishedParts({ status }: PodAllocation): ReadonlyMap<string, n
   );
 }
 
-/** A move by less than this share of the demand is none; nor is one below the step of quotas. */
+/** A demand is published again when it has moved by this share, and by a grid step at least. */
 const LEAST_MOVE = 0.1;
 
-/** Whether a demand has moved far enough to be published, millicores; absent is 0. */
+/** Whether a demand has moved far enough to be published, millicores. */
 export function hasMoved(before: number | undefined = 0, now: number | undefined = 0): boolean {
   return Math.abs(now - before) >= Math.max(GRID, LEAST_MOVE * before);
 }

@@ -16,7 +16,7 @@ export interface MetricQuestion extends InstantQuestion {
   readonly name: string;
 }
 
-/** The query; why the annotation can't count, in a sentence; undefined without an annotation. */
+/** The pod's query, or why the annotation has no effect; undefined without an annotation. */
 export function metricQuestion(
   pod: Pod,
   { server, queries }: Pick<MetricsConfig, "server" | "queries">,
@@ -44,15 +44,14 @@ export function metricQuestion(
 export interface MetricsConfig {
   /** Address of a Prometheus; null: none is asked. */
   readonly server: string | null;
-  /** Queries by the name that annotations say. */
+  /** By the name that annotations use. */
   readonly queries: QueryTable;
   /** Time between two answers to the same query. */
   readonly intervalMs: number;
-  /** An answer that is older is ignored; two intervals at least. */
   readonly staleAfterMs: number;
 }
 
-/** How long an answer counts, ms: one that comes late must not make the demand come and go. */
+/** How long an answer counts, ms: at least two intervals, so that a late answer leaves no gap. */
 export function answerLifeMs({ intervalMs, staleAfterMs }: MetricsConfig): number {
   return Math.max(staleAfterMs, 2 * intervalMs);
 }

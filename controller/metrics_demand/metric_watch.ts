@@ -1,7 +1,7 @@
 /**
  * Queries Prometheus for the demand of pods that name a query in an annotation.
  *
- * A round sends each due query once, for all pods with the same text, and calls `onChange` for pods with
+ * A round sends each due query once for all pods with the same text, and calls `onChange` for pods with
  * another demand than before.
  *
  * @module
@@ -42,22 +42,17 @@ export interface MetricWatchParts {
   readonly log: Log;
   readonly config: { readonly metrics: MetricsConfig };
   readonly source: InstantQueries;
-  /** Called with the key of each pod that has another demand, or another problem, than before. */
+  /** Called for each pod with a new demand, or a new problem with it. */
   readonly onChange: (podKey: string) => void;
-  /** Called after each answer. */
   readonly observe?: (outcome: MetricOutcome) => void;
 }
 
 /** The watch. */
 export interface MetricWatch {
-  /**
-   * The demand of a pod by its query; undefined where the pod names none, or no answer has come yet. A
-   * new query is sent soon.
-   */
-  of(pod: Pod, allocation: PodAllocation): MetricAnswer | undefined;
+  /** The pod's demand; undefined without a query, or before its first answer. Sends a new query soon. */
+  answerFor(pod: Pod, allocation: PodAllocation): MetricAnswer | undefined;
   /** Begins a round now: settings may have changed. */
   wake(): void;
-  /** Sends queries until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -65,7 +60,7 @@ export interface MetricWatch {
 const WORKERS = 4;
 /** A round ends after this many queries in a row without an answer. */
 const MOST_UNANSWERED = 3;
-/** The pause between two rounds, as a share of the interval: new queries of that time go together. */
+/** Least pause between two rounds, as a share of the interval: new queries are sent together. */
 const LEAST_PAUSE = 0.1;
 /** A problem that lasts is logged again after this long, ms. */
 const LOG_AGAIN_MS = 600_000;
@@ -76,25 +71,26 @@ interface SharedQuery {
   readonly podKeys: string[];
 }
 
-/** The last answer to a query, for as long as it counts. Nothing of it must survive a restart. */
-interface Answered {
-  /** When the query was first seen, and last sent; monotonic ms. */
+/** The last answer to a query. A restart may lose it. */
+interface QueryState {
+  /** When the query was first seen, monotonic ms. */
   readonly sinceMs: number;
-  askedAt?: number;
-  value?: { readonly cores: number; readonly bornAt: number };
+  /** When it was last sent, monotonic ms. */
+  sentAt?: number;
+  value?: { readonly cores: number; readonly measuredAt: number };
   problem?: NoDemand | undefined;
   /** The published value: cores, or the message of a problem. */
   published?: number | string;
 }
 
-/** The demand by a query; `young`: no value since it was first seen, not long ago. */
+/** The demand by a query; `isNew`: the query is new and had no value yet. */
 type KnownDemand =
   | { readonly cores: number; readonly leftMs: number }
-  | { readonly young: boolean; readonly leftMs: number; readonly problem: NoDemand | undefined };
+  | { readonly isNew: boolean; readonly leftMs: number; readonly problem: NoDemand | undefined };
 
 interface WatchState extends MetricWatchParts {
   /** By query. */
-  readonly answers: Map<string, Answered>;
+  readonly answers: Map<string, QueryState>;
   readonly reports: MetricReports;
   /** Aborted to end the pause between two rounds. */
   pause: AbortController;
@@ -109,7 +105,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
     pause: new AbortController(),
   };
   return {
-    of: (pod, allocation) => metricAnswerOf(state, pod, allocation),
+    answerFor: (pod, allocation) => metricAnswerOf(state, pod, allocation),
     wake: () => state.pause.abort(),
     run: (signal) => runRounds(state, signal),
   };
@@ -129,7 +125,7 @@ async function runRounds(state: WatchState, signal: AbortSignal): Promise<void> 
   signal.removeEventListener("abort", end);
 }
 
-/** Sends what is due; returns when the next round is due, monotonic ms. */
+/** Sends the queries that are due; returns when the next round is due, monotonic ms. */
 async function runRound(state: WatchState, signal: AbortSignal): Promise<number> {
   const { clock, config: { metrics: { intervalMs } }, answers, reports } = state;
   const queries = collectQueries(state);
@@ -183,7 +179,7 @@ async function sendQuery(
   signal: AbortSignal,
 ): Promise<MetricOutcome> {
   const { reports, source, clock, config, onChange, observe } = state;
-  answerOf(state, key).askedAt = clock.monotonic();
+  queryState(state, key).sentAt = clock.monotonic();
   const answer = await source.ask(question, signal);
   const lifeMs = answerLifeMs(config.metrics);
   const reading = demandReading(answer, { nowMs: clock.wall(), lifeMs });
@@ -194,30 +190,30 @@ async function sendQuery(
   return reading.kind;
 }
 
-/** When a query is due, monotonic ms; a new one before all others. */
+/** When a query is due, monotonic ms; new ones come first. */
 function dueAt({ answers, config }: WatchState, key: string): number {
-  return (answers.get(key)?.askedAt ?? Number.MIN_SAFE_INTEGER) + config.metrics.intervalMs;
+  return (answers.get(key)?.sentAt ?? Number.MIN_SAFE_INTEGER) + config.metrics.intervalMs;
 }
 
-function answerOf({ answers, clock }: WatchState, key: string): Answered {
+function queryState({ answers, clock }: WatchState, key: string): QueryState {
   const answer = answers.get(key) ?? { sinceMs: clock.monotonic() };
   answers.set(key, answer);
   return answer;
 }
 
 function knownOf(state: WatchState, key: string): KnownDemand {
-  const { sinceMs, value, problem } = answerOf(state, key);
+  const { sinceMs, value, problem } = queryState(state, key);
   const lifeMs = answerLifeMs(state.config.metrics);
-  const leftMs = (value?.bornAt ?? sinceMs) + lifeMs - state.clock.monotonic();
+  const leftMs = (value?.measuredAt ?? sinceMs) + lifeMs - state.clock.monotonic();
   if (value !== undefined && leftMs > 0) return { cores: value.cores, leftMs };
-  return { young: leftMs > 0, leftMs, problem };
+  return { isNew: leftMs > 0, leftMs, problem };
 }
 
 /** Takes a reading; true when pods of the query must be reconciled. */
 function hasNewDemand(state: WatchState, key: string, reading: DemandReading): boolean {
-  const answer = answerOf(state, key);
+  const answer = queryState(state, key);
   if (reading.kind === "value") {
-    answer.value = { cores: reading.cores, bornAt: state.clock.monotonic() - reading.ageMs };
+    answer.value = { cores: reading.cores, measuredAt: state.clock.monotonic() - reading.ageMs };
     answer.problem = undefined;
   } else answer.problem = reading;
   const known = knownOf(state, key);
@@ -234,7 +230,7 @@ function keyOf({ server, query }: MetricQuestion): string {
   return `${server} ${query}`;
 }
 
-/** The demand of a pod now. A demand from before this process began counts for one life of an answer. */
+/** The pod's demand. Without an answer yet, the published one counts for {@linkcode answerLifeMs}. */
 function metricAnswerOf(
   state: WatchState,
   pod: Pod,
@@ -245,36 +241,35 @@ function metricAnswerOf(
   if (question === undefined) return undefined;
   if ("fault" in question) return { ignored: question.fault };
   const key = keyOf(question);
-  if (answers.get(key)?.askedAt === undefined) pause.abort();
+  if (answers.get(key)?.sentAt === undefined) pause.abort();
   const known = knownOf(state, key);
   const { name } = question;
   const untilMs = clock.wall() + known.leftMs;
   if ("cores" in known) {
     return { demand: known.cores, source: demandSource(name, known.cores), untilMs };
   }
-  const { young, problem } = known;
+  const { isNew, problem } = known;
   const published = publishedParts(allocation);
-  if (young && published.size > 0) {
+  if (isNew && published.size > 0) {
     const source = `query ${name} said so, and was not answered since`;
     return { demand: published, source, untilMs };
   }
-  if (young && problem === undefined) return undefined;
+  if (isNew && problem === undefined) return undefined;
   const message = problem?.message ?? "its last value is too old";
   return { missing: `query ${name}: ${message}`, fault: problem !== undefined && isFault(problem) };
 }
 
-/** Logs problems of queries: each once, and again when it has lasted. */
+/** Logs problems of queries: each once, and again every ten minutes. */
 export interface MetricReports {
   answered(question: MetricQuestion, reading: DemandReading): void;
   /** The queries of a round took `tookMs`, longer than the interval. */
   late(round: { readonly questions: number; readonly tookMs: number }): void;
 }
 
-/** Reports to this log: one line for a query that many pods name. */
+/** Reports to this log. */
 export function createMetricReports(
   { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, "monotonic"> },
 ): MetricReports {
-  /** When each problem was logged last. */
   const loggedAt = new Map<string, number>();
 
   function isDue(problem: string): boolean {

@@ -150,7 +150,7 @@ function stage() {
       | undefined {
       const [pod, allocation] = [pods.get(name), allocations.get(`shop/${name}`)];
       assert.ok(pod !== undefined && allocation !== undefined);
-      return watch.of(pod, allocation);
+      return watch.answerFor(pod, allocation);
     },
     queries: () => asked.map(({ query }) => query),
     /** Goes on to a time, ms; the first call begins. */

@@ -1,18 +1,18 @@
 /**
- * PromQL texts with variables, and the setting that holds them. A value never changes the query's structure.
+ * PromQL texts with variables, and their setting.
  *
  * @module
  */
 import { namedTableKind } from "../../shared/config/map_kinds.ts";
 import type { Kind } from "../../shared/config/kinds.ts";
 
-/** The variables in a text, as `$namespace` and so on. */
+/** The variables of a query, written `$namespace`, `$workload` and `$pod`. */
 export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
 
 /** One of {@linkcode QUERY_VARIABLES}. */
 export type QueryVariable = typeof QUERY_VARIABLES[number];
 
-/** A variable, and the string literal that it stands in. */
+/** A variable in a query, and the string literal around it. */
 export interface QueryPlace {
   readonly variable: QueryVariable;
   readonly quote: string;
@@ -20,21 +20,21 @@ export interface QueryPlace {
   readonly regex: boolean;
 }
 
-/** A text that was read: literal parts and places between them. */
+/** A query as literal parts with places between them. */
 export interface QueryTemplate {
   readonly parts: readonly (string | QueryPlace)[];
 }
 
-/** The template of a text, or its fault. */
+/** The template, or the fault of the text. */
 export type ReadQuery = QueryTemplate | { readonly fault: string };
 
-/** Longer texts would not fit into an address with their values in them. */
+/** With their values, longer texts would not fit into a URL. */
 const MOST_CHARACTERS = 4096;
 
 /**
- * Reads a text. Variables must stand in string literals: there, a value can be nothing but a part of
- * a string. Strings and comments are those of PromQL: in double, single and back quotes, with
- * backslashes in the first two.
+ * Reads a text. Variables must be in string literals, so that a value can't change the query's
+ * structure. Strings are those of PromQL, in double, single and back quotes, with backslash escapes in
+ * the first two.
  */
 export function readQueryTemplate(text: string): ReadQuery {
   if (text.trim() === "") return { fault: "is empty" };
@@ -72,12 +72,12 @@ export function readQueryTemplate(text: string): ReadQuery {
 }
 
 /**
- * A variable as other languages write it, which would be asked for as it stands: `${name}`, `$(name)`,
- * `$$name`. A group of label_replace, `$1` or `${1}`, is none, nor is a `$` that may end a pattern.
+ * A variable as other languages write it: `${name}`, `$(name)`, `$$name`. Does not match a group of
+ * label_replace, `$1` or `${1}`, or a `$` at the end of a pattern.
  */
 const MISWRITTEN = /^\$(?:\{(?!\d+\})\w*\}?|\(\w+\)|\$+(?:[A-Za-z_]\w*|\{\w*\}?))/;
 
-/** The variable to write instead, in a clause. */
+/** The end of the message: the variable to write instead. */
 function remedyFor(miswritten: string): string {
   const name = miswritten.replaceAll(/\W/g, "");
   const variable = QUERY_VARIABLES.find((one) => one === name);
@@ -86,7 +86,7 @@ function remedyFor(miswritten: string): string {
 
 const KNOWN = `known are ${QUERY_VARIABLES.map((name) => `$${name}`).join(", ")}`;
 
-/** The place of the last character before the line's end. */
+/** The index of the line's end. */
 function endOfLine(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
@@ -125,7 +125,7 @@ function asString(text: string, quote: string): string {
     .replaceAll("\n", "\\n");
 }
 
-/** Queries by the name that annotations say. */
+/** Queries by the name that annotations use. */
 export type QueryTable = ReadonlyMap<string, QueryTemplate>;
 
 /** A map of names to PromQL texts; without any, the map is empty. */

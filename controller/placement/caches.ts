@@ -25,7 +25,7 @@ import {
   type Caches,
   createInformers,
   type InformerKinds,
-  namespaceOf,
+  namespaceIndex,
   podsOwnedBy,
   type SourcesOf,
 } from "../caches.ts";
@@ -51,7 +51,7 @@ export type ReadPlacementCaches = {
 
 const INFORMERS: InformerKinds<PlacementInformers> = {
   replicaSets: { name: "ReplicaSet", indexBy: ({ deployment }) => deployment?.uid },
-  budgets: { name: "PodDisruptionBudget", indexBy: namespaceOf },
+  budgets: { name: "PodDisruptionBudget", indexBy: namespaceIndex },
   volumes: { name: "PersistentVolume", indexBy: ({ claim }) => claim },
 };
 

@@ -7,7 +7,7 @@ import { settleVirtually } from "../../tests/contract/support/settle_virtually.t
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { manualCaches, podRequest, SHOP } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
-import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import { createCaches, namedCaches } from "../caches.ts";
 import { connectPlacementAPI } from "./connect.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";

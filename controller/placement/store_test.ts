@@ -3,7 +3,7 @@ import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import type { PlacementStatus } from "../../shared/placement/status.ts";
 import { createPlacementState, decodeMemory, memoryAt, type PlacementMemory } from "./store.ts";
 import type { PlacementSubject } from "./ports.ts";

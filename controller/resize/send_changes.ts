@@ -1,6 +1,6 @@
 /**
- * Sends the changes of a pod and reports the server's answer, whatever source they are of: no other code
- * of the controller patches `pods/resize`.
+ * Sends the changes of a pod and reports the server's answer. No other code of the controller patches
+ * `pods/resize`.
  *
  * @module
  */
@@ -34,22 +34,18 @@ export type ResizeCause = ChangeReason | "OptimizationApplied";
 
 /** The server's answers. */
 export interface SentChanges {
-  /** Those that it took. */
+  /** The accepted changes. */
   readonly changes: readonly ResourceChange[];
-  /** The pod's resourceVersion after them; absent when it took none. */
+  /** The pod's resourceVersion after them; absent when none was accepted. */
   readonly version?: string | undefined;
-  /** Its refusal, which ends it: what is left over is seen with the next reconcile. */
+  /** The first refusal; later changes are not sent, and the next reconcile finds them. */
   readonly refusal?: ApiError | undefined;
 }
 
 /** The answer to a resize, for metrics. */
 export interface ResizeAnswer {
-  /**
-   * `refused`: for the reason that the server gives, or `RestoreBlocked`. `busy`, `conflict`, `gone`: the
-   * server was busy or not there, the copy of the pod was old, the pod was gone; `reason` is then, as for
-   * `accepted`, the cause of the resize.
-   */
   readonly outcome: "accepted" | RefusalKind;
+  /** If `refused`, the server's reason, or `RestoreBlocked`; otherwise the cause of the resize. */
   readonly reason: ResizeCause;
   readonly restoring: boolean;
 }
@@ -58,7 +54,7 @@ export interface ResizeAnswer {
 export interface ResizeObserver {
   /** A resize was sent. */
   resized?(answer: ResizeAnswer): void;
-  /** The kubelet reports the limits that were asked for, this long after the patch, ms. */
+  /** The kubelet reports the new limits, this long after the patch. */
   confirmed?(waitedMs: number): void;
 }
 
@@ -71,9 +67,9 @@ export interface ResizeContext {
 }
 
 /**
- * Sends one patch, or two where values have two owners, and reports the answers: each change of a
- * container is a line of the audit log, and the last answer is counted. The server refuses a part that is
- * pinned when it has a newer version of the pod. Throws errors that the server did not answer.
+ * Sends one patch, or two where values have two owners. Each change of a container is a line of the
+ * audit log, and the outcome is counted once. The server refuses a pinned part when it has a newer
+ * version of the pod. Throws errors that are not the server's answer.
  */
 export async function sendChanges(
   asked: RequestedChanges,
@@ -141,21 +137,24 @@ export function auditedValues(
   change: Pick<ResourceChange, "name" | "requests" | "limits">,
 ): Pick<AuditedChange, "container" | "before" | "after"> {
   const { name, requests, limits } = change;
-  const own = containers.find((container) => container.name === name);
+  const present = containers.find((container) => container.name === name);
   const side = (next: ResourceAmounts, now: ResourceAmounts = {}): ResourceAmounts =>
     defined({
       cpu: next.cpu === undefined ? undefined : now.cpu,
       memory: next.memory === undefined ? undefined : now.memory,
     });
-  const present = { requests: side(requests, own?.requests), limits: side(limits, own?.limits) };
+  const before = {
+    requests: side(requests, present?.requests),
+    limits: side(limits, present?.limits),
+  };
   return {
     container: name,
-    before: containerResources({ name, ...present }).resources,
+    before: containerResources({ name, ...before }).resources,
     after: containerResources(change).resources,
   };
 }
 
-/** Counts the answer; what was refused beside what was taken is seen with the next reconcile. */
+/** Counts the outcome: `accepted` if any change was. */
 function count(
   { source, reason }: RequestedChanges,
   { changes, refusal }: SentChanges,
@@ -175,7 +174,7 @@ function count(
   });
 }
 
-/** `app 200m → 450m, proxy 50m → 40m`; where requests change with them, it says so. */
+/** `app 200m → 450m, proxy 50m → 40m`, with `(request and limit)` where requests change, too. */
 export function describeLimits(pod: Pod, changes: readonly ResourceChange[]): string {
   const limits = changes.map(({ name, limits: { cpu: limitCPU } }) => {
     const from = pod.containers.find((container) => container.name === name)?.limits.cpu;

@@ -7,7 +7,7 @@ import {
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { recordedAudit } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAudit } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   describeLimits,
   type RequestedChanges,

@@ -28,7 +28,7 @@ import {
   type CacheOptions,
   createInformers,
   type InformerKinds,
-  namespaceOf,
+  namespaceIndex,
   type SourcesOf,
 } from "../caches.ts";
 import type { PodResizer } from "../../shared/resize/patch.ts";
@@ -59,7 +59,7 @@ export interface RightsizingInformers {
 
 const INFORMERS: InformerKinds<RightsizingInformers> = {
   policies: { name: "OptimizationPolicy" },
-  reports: { name: "RecommendationReport", indexBy: namespaceOf },
+  reports: { name: "RecommendationReport", indexBy: namespaceIndex },
   replicaSets: { name: "ReplicaSet" },
 };
 

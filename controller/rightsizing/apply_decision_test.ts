@@ -9,7 +9,7 @@ import {
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   MI,

@@ -12,7 +12,7 @@ import { silentLog } from "../../shared/log.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
 import { fixedCache } from "../../tests/fixtures/caches.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   MI,

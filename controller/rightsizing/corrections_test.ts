@@ -11,7 +11,7 @@ import {
   sampleDesired,
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
-import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   MI,
   templateContainer,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { madeSubject } from "../../shared/resize/inputs/subject.ts";
+import { newPodSubject } from "../../shared/resize/inputs/subject.ts";
 import { parseTemplate } from "../../adapters/kube/kinds/workloads.ts";
 import { parseOwner } from "../../adapters/kube/kinds/pods.ts";
 import type { RawObject, RawPodSpec } from "../../adapters/kube/kinds/raw_objects.ts";
@@ -72,7 +72,7 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
         const values = valuesOf(namespace, workload);
         if (values === undefined) continue;
         const template = parseTemplate({ spec });
-        const { containers, initContainers } = madeSubject(template, { name: "", count: 1 });
+        const { containers, initContainers } = newPodSubject(template, { name: "", count: 1 });
         const sent = { ...template, containers, initContainers };
         const patch = podCreationPatch({ raw: spec.containers, template }, values(sent));
         return patch.length === 0 ? undefined : { patch };
@@ -195,7 +195,7 @@ export function podCreationPatch(
   { raw, template }: CreatedPod,
   values: ReadonlyMap<string, Resources>,
 ): readonly JSONPatchOperation[] {
-  const { containers } = madeSubject(template, { name: "", count: 1 });
+  const { containers } = newPodSubject(template, { name: "", count: 1 });
   return containers.slice(0, raw.length).flatMap((present, index) => {
     const after = withResources(present, values.get(present.name) ?? NO_RESOURCES);
     const fields = changedFields(present, after, template.containers[index] ?? NO_RESOURCES);

@@ -5,7 +5,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   MI,
@@ -34,7 +34,7 @@ interface PassChoice extends SnapshotChoice {
   /** @default {120} */
   readonly seen?: number;
   readonly aborted?: boolean;
-  /** How long each request takes, ms. @default {0} */
+  /** How long the usage and each request take, ms. @default {0} */
   readonly takesMs?: number;
   /** @default {"Auto"} */
   readonly mode?: PolicySpec["mode"];
@@ -61,7 +61,7 @@ async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
   const outcome = await reconcileWorkload(subjectOf(before, choice), {
     source,
     appliers,
-    clock: { wall: () => NOW_MS + appliers.asked.length * takesMs },
+    clock: { wall: () => NOW_MS + (source.asked.length + appliers.asked.length) * takesMs },
     cluster: {
       podsOf: () => ({ pods: snapshot.pods, otherPods: others }),
       correctionsOf: () => new Map(),
@@ -84,9 +84,10 @@ const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
 pure(
-  "property 23: reconcileWorkload() applies what it recommends, and records it with its times",
+  "reconcileWorkload() applies what it recommends, and records it with its times",
   async () => {
-    const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
+    const before = recordOf("web", { uid: "uid-web", appliedAtMs: NOW_MS - 60 * MINUTE_MS });
+    const { outcome, appliers } = await look({ takesMs: MINUTE_MS, before });
     const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
     assert.deepEqual([status, method], ["Applied", "InPlace"]);
     assert.deepEqual(inForce, [{
@@ -95,8 +96,8 @@ pure(
       memory: 96 * MI,
       adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
     }]);
-    // Kills follow applied values, so those count from the begin.
-    assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
+    // The usage took a minute. Kills follow applied values, so those count from the first request.
+    assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS + MINUTE_MS]);
     assert.equal(appliers.asked.length, 2);
     assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
   },
@@ -147,7 +148,7 @@ pure("reconcileWorkload() lowers what is in force to a LimitRange only", async (
   const { inForce } = (await look({ strategy })).outcome?.record ?? assert.fail();
   const any = { min: 0, max: Infinity, ratio: Infinity };
   const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
-  const quotas = [{ name: "q", resource: "cpu", of: "requests", room: 0 }] as const;
+  const quotas = [{ name: "q", resource: "cpu", side: "requests", room: 0 }] as const;
   const largestNode = { allocatableCPU: 120, allocatableMemory: Infinity };
   for (
     const [bound, cpu] of [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const

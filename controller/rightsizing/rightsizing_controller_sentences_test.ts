@@ -4,10 +4,7 @@ import {
   NOW_MS,
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import {
-  DEFAULT_SETTINGS,
-  recordedAppliers,
-} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
@@ -111,7 +108,7 @@ async function undiscovered(): Promise<string> {
     caches: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
     statuses: { writeStatus: () => Promise.resolve("2") },
     events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
-    settings: () => DEFAULT_SETTINGS,
+    settings: () => CONTROLLER_SETTINGS.parse({}),
     clock,
     log: silentLog,
   }, end.signal);

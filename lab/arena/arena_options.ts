@@ -29,9 +29,7 @@ export interface ArenaOptions extends TaskFlags, TraceFlags {
   readonly sloMs?: number;
   /** The busiest virtual minutes that are played at most. */
   readonly minutes?: number;
-  /** Fewer and shorter stages. */
   readonly quick: boolean;
-  /** Print one JSON object in place of tables. */
   readonly json: boolean;
 }
 

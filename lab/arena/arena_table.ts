@@ -12,10 +12,10 @@ import {
   isRival,
   isSameEntry,
   ORACLE,
+  outcomeColumns,
   UNLIMITED,
 } from "./outcome.ts";
 import type { Goal } from "./goals.ts";
-import { outcomeColumns } from "./outcome_columns.ts";
 import type { StageResult } from "./stages.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 import { shorten } from "../simulation/report/html.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { assembleRecord, type OnProgress, recordScene } from "../simulation/recorder.ts";
+import { assembleRecord, recordScene } from "../simulation/recorder.ts";
 import type { RecordedPod, RunRecord, RunSeries } from "../simulation/run_record.ts";
 import { podOnNode, type Scene } from "../simulation/scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
@@ -22,7 +22,13 @@ import { buildStage, type Stage } from "./stages.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { sceneNode } from "../simulation/market_cluster.ts";
 import { oracleLimits, type OraclePod } from "../simulation/oracle/oracle_rival.ts";
-import { playFixed, playMarket, playPlan, playRival } from "../simulation/play_scene.ts";
+import {
+  playFixed,
+  playMarket,
+  playPlan,
+  type PlayReports,
+  playRival,
+} from "../simulation/play_scene.ts";
 
 /** Entries to play on one stage with one seed; plain data. */
 export interface Contest {
@@ -31,7 +37,6 @@ export interface Contest {
   readonly seed: number;
   /** Played in this order. Those that need the cores of CoAllocator come after it. */
   readonly entries: readonly Entry[];
-  /** Options of the oracle, if it takes part. */
   readonly oracle?: PlayOracleOptions;
   /** Whether series are kept, as means of 1 s. */
   readonly keepSeries: boolean;
@@ -56,34 +61,29 @@ export async function playContest(
   const { scene, ...known } = buildStage(stage, contest.seed);
   const played: Played[] = [];
   for (const entry of contest.entries) {
-    const ours = played.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
-    const run = await playInContest(entry, { scene, contest, ours });
+    const run = await playInContest(entry, { scene, contest, played });
     onPlayed();
     const { algorithm, setting } = entry;
-    const scores = scoreArena(run, known);
-    if (!contest.keepSeries) {
-      played.push({ algorithm, setting, scores });
-      continue;
-    }
-    const record = assembleRecord(run, { algorithm, description: setting, seed: contest.seed });
-    played.push({ algorithm, setting, scores, record });
+    const text = { algorithm, description: setting, seed: contest.seed };
+    played.push({
+      ...{ algorithm, setting, scores: scoreArena(run, known) },
+      ...(contest.keepSeries && { record: assembleRecord(run, text) }),
+    });
   }
   return played;
 }
 
-interface Situation {
-  readonly scene: Scene;
-  readonly contest: Contest;
-  /** The entry `COALLOCATOR_TIGHT`, where it was played before. */
-  readonly ours: Played | undefined;
-}
-
-/** Most entries stand for themselves; of some the contest must know more. */
+/** Equal cores need what CoAllocator took in this contest before, and the oracle its options. */
 function playInContest(
   entry: Entry,
-  { scene, contest, ours }: Situation,
+  { scene, contest, played }: {
+    readonly scene: Scene;
+    readonly contest: Contest;
+    readonly played: readonly Played[];
+  },
 ): RunSeries | Promise<RunSeries> {
   if (isSameEntry(entry, EQUAL_CORES)) {
+    const ours = played.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
     if (ours === undefined) {
       throw new Error("Cannot play equal cores: coallocator was not played before");
     }
@@ -101,26 +101,22 @@ function equalLimits({ pods }: Scene, cores: number): number[] {
   return pods.map(({ originalLimit }) => Math.round(originalLimit * cores * 1000 / sum));
 }
 
-/** The scene, and the receivers of results. */
-export interface PlayEntryOptions {
-  readonly scene: Scene;
-  readonly onProgress?: OnProgress;
-}
-
 /**
  * The run of an entry that needs nothing from another's: CoAllocator, a rival, no limit, the limits as they
  * are. It is played at once when no promise is returned. Throws a RangeError for any other entry.
  */
 export function playEntry(
   entry: Entry,
-  { scene, ...reports }: PlayEntryOptions,
+  { scene, ...reports }: PlayReports & { readonly scene: Scene },
 ): RunSeries | Promise<RunSeries> {
-  const is = (other: Entry) => isSameEntry(entry, other);
-  if (is(COALLOCATOR)) return playMarket(scene, reports);
-  if (is(COALLOCATOR_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
-  if (is(UNLIMITED)) return playUnlimited(scene, reports);
-  if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
-  if (is(AS_IT_IS)) {
+  const isEntry = (other: Entry) => isSameEntry(entry, other);
+  if (isEntry(COALLOCATOR)) return playMarket(scene, reports);
+  if (isEntry(COALLOCATOR_TIGHT)) {
+    return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
+  }
+  if (isEntry(UNLIMITED)) return playUnlimited(scene, reports);
+  if (isEntry(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
+  if (isEntry(AS_IT_IS)) {
     return playFixed(scene, {
       limits: scene.pods.map(({ originalLimit }) => originalLimit),
       ...reports,
@@ -135,7 +131,7 @@ export function playEntry(
   return playRival(scene, rival, reports);
 }
 
-function playUnlimited(scene: Scene, reports: Omit<PlayEntryOptions, "scene">): RunSeries {
+function playUnlimited(scene: Scene, reports: PlayReports): RunSeries {
   return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...reports });
 }
 

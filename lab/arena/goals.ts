@@ -112,14 +112,14 @@ function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
   const [ours, unlimited, alone] = [COALLOCATOR, UNLIMITED, ALONE].map(figures);
   if (ours === undefined || unlimited === undefined) return undefined;
   return alone === undefined
-    ? judged({
+    ? goalOf({
       measure: "P99 as shipped / that without limits",
       where: name,
       bound: "at most",
       goal: P99_OF_UNLIMITED,
       coallocator: (ours.p99Ms ?? NaN) / (unlimited.p99Ms ?? NaN),
     }, [])
-    : judged({
+    : goalOf({
       measure: "victims' P99 as shipped / theirs alone",
       where: name,
       bound: "at most",
@@ -138,7 +138,6 @@ interface FigureGoal {
   readonly likeCores?: boolean;
 }
 
-/** A goal for a score as it is. */
 function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal | undefined {
   const { measure, score, goal, bound = "at most", likeCores = false } = options;
   const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
@@ -152,7 +151,7 @@ function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal 
     setting,
     value: median[score] ?? NaN,
   })).filter(({ value }) => Number.isFinite(value));
-  return judged(
+  return goalOf(
     { measure, where: name, bound, goal, coallocator: ours.median[score] ?? NaN },
     values,
   );
@@ -164,7 +163,7 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
     outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT))
   );
   if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
-  return judged({
+  return goalOf({
     measure: "raises beyond capacity, s, worst seeds",
     where: "all stages",
     bound: "at most",
@@ -193,7 +192,7 @@ function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
     oracle === undefined ? -Infinity : SHARE_OF_ORACLE * oracle,
   );
   if (!Number.isFinite(goal)) return undefined;
-  return judged({
+  return goalOf({
     measure: "cores allocated at the SLO",
     where: name,
     bound: "at most",
@@ -207,7 +206,7 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
   const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT))?.median.throttledMsPerS;
   const fixed = outcomes.find((one) => isSameEntry(one, EQUAL_CORES))?.median.throttledMsPerS;
   if (ours === undefined || fixed === undefined) return undefined;
-  return judged({
+  return goalOf({
     measure: "throttled time / that of static limits of the same cores",
     where: name,
     bound: "at most",
@@ -216,7 +215,7 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
   }, []);
 }
 
-function judged(
+function goalOf(
   goal: Omit<Goal, "met" | "bestRival" | "missedBy">,
   rivals: readonly (Entry & { readonly value: number })[],
 ): Goal {

@@ -11,14 +11,14 @@ import {
   COALLOCATOR,
   COALLOCATOR_TIGHT,
   ORACLE,
+  outcomeColumns,
   UNLIMITED,
 } from "./outcome.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
 import { type ArenaPlan, playHere, playInWorkers, runArena } from "./run_arena.ts";
 import { buildStage, type Stage } from "./stages.ts";
 import { playPlan } from "../simulation/play_scene.ts";
-import { convergence, largestEnvy } from "./measures.ts";
-import { outcomeColumns } from "./outcome_columns.ts";
+import { convergence, largestEnvy } from "./arena_scores.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));

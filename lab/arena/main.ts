@@ -18,8 +18,7 @@ import { type ContestPlayer, playHere, playInWorkers, runArena } from "./run_are
 import { readTraceFile } from "../simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
-import { traceProblem } from "../task/file_problem.ts";
-import { runTask, type TaskWorld, taskWorld } from "../task/task.ts";
+import { runTask, type TaskWorld, taskWorld, traceProblem } from "../task/task.ts";
 import { showProgress } from "../../cli/terminal/progress_line.ts";
 import { wantsColor } from "../../cli/terminal/terminal_text.ts";
 
@@ -55,7 +54,7 @@ async function stagesOf(
   { err }: Pick<ArenaWorld, "err">,
 ): Promise<Stage[]> {
   const { trace, minutes, quick } = options;
-  const lengths = { quick, ...(minutes === undefined ? {} : { minutes }) };
+  const lengths = { quick, minutes };
   if (trace === undefined) {
     return [...await shippedStages(lengths), ...sceneStages(lengths)];
   }

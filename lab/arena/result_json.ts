@@ -17,7 +17,6 @@ export interface AlgorithmJSON {
 
 /** One stage. */
 export interface StageJSON {
-  /** Name of the trace or scene. */
   readonly trace: string;
   /** How the trace was written; of a scene, its kind. */
   readonly format: string;
@@ -86,11 +85,11 @@ export function arenaJSON(
   results: readonly StageResult[],
   goals: readonly Goal[],
 ): Record<"traces" | "scenes" | "goals", unknown[]> {
-  const of = (isTrace: boolean) =>
-    results.filter(({ kind }) => (kind === "trace") === isTrace).map(stageJSON);
+  const stages = (isTraces: boolean) =>
+    results.filter(({ kind }) => (kind === "trace") === isTraces).map(stageJSON);
   return {
-    traces: of(true),
-    scenes: of(false),
+    traces: stages(true),
+    scenes: stages(false),
     goals: goals.map(goalJSON),
   };
 }

@@ -47,8 +47,11 @@ const RIVALS_TOGETHER = 11;
 /** Nodes of a hundred pods: all settings of all rivals there would take most of the arena's time. */
 const CROWDED: readonly Stage["name"][] = ["warm-pool", "many-pods"];
 /** The cost of a run, relative to a rival's on the same scene. */
-const COST_OF_OURS = 4;
-const COST_OF_ORACLE = 16;
+const COSTS: ReadonlyMap<string, number> = new Map([
+  [COALLOCATOR.algorithm, 4],
+  [COALLOCATOR_TIGHT.algorithm, 4],
+  [ORACLE.algorithm, 16],
+]);
 /** The cost of a stage's minute, relative to one of one pod. */
 const COST_OF_SHARED_NODE = 2;
 
@@ -95,7 +98,7 @@ function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Co
     const alone = hasVictims(stage) ? [ALONE] : [];
     const others = isCrowded(stage) ? [] : groups;
     return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...alone, ...oursOn(algorithms)], ...others].map((entries) => ({
+      [[UNLIMITED, ...alone, ...marketEntries(algorithms)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
@@ -114,8 +117,8 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
   return contests.toSorted((a, b) => costOfContest(plan, b) - costOfContest(plan, a));
 }
 
-/** CoAllocator and what stands beside it. */
-function oursOn(algorithms: readonly string[]): Entry[] {
+/** CoAllocator in both modes, and fixed limits of the same cores. */
+function marketEntries(algorithms: readonly string[]): Entry[] {
   if (!algorithms.includes(COALLOCATOR.algorithm)) {
     return algorithms.includes(ORACLE.algorithm) ? [COALLOCATOR_TIGHT] : [];
   }
@@ -187,8 +190,7 @@ function stageResult(
     )
     .flatMap((entry): AlgorithmOutcome[] => {
       const runs = scoresOf(entry);
-      if (runs.length === 0) return [];
-      return [algorithmOutcome(entry, { runs, sloMs })];
+      return runs.length === 0 ? [] : [algorithmOutcome(entry, { runs, sloMs })];
     });
   const best = bestPerAlgorithm(outcomes);
   return {
@@ -213,12 +215,7 @@ function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): numb
 
 function costOf({ kind, minutes }: Stage, { algorithm }: Entry): number {
   const perMinute = kind === "shared node" || kind === "services" ? COST_OF_SHARED_NODE : 1;
-  const ofAlgorithm = isCoallocator({ algorithm })
-    ? COST_OF_OURS
-    : algorithm === ORACLE.algorithm
-    ? COST_OF_ORACLE
-    : 1;
-  return minutes * perMinute * ofAlgorithm;
+  return minutes * perMinute * (COSTS.get(algorithm) ?? 1);
 }
 
 /** Plays contests and returns what became of each, in their order. */

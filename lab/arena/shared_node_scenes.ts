@@ -12,12 +12,12 @@ import {
   type Workload,
 } from "../simulation/workload.ts";
 import { quantile } from "../simulation/statistics.ts";
-import { type Contention, createScene, type Scene, type ScenePod } from "../simulation/scene.ts";
+import { createScene, type Scene, type ScenePod } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { withBursts } from "../simulation/trace_shape.ts";
-import { arrivalsOf, readRequestLog } from "../simulation/oracle/request_log.ts";
+import { arrivalsOf, readRequestLog } from "../simulation/oracle/play_log.ts";
 import type { ArenaScene, MadeSceneOptions } from "./trace_scene.ts";
-import { type LevelChange, levelChanges } from "./measures.ts";
+import { type LevelChange, levelChanges } from "./arena_scores.ts";
 
 /** CPUs of the node; the market shares nine tenths of it. */
 const CORES = 8;
@@ -41,7 +41,7 @@ export const SHARED_NODE_SCENES = {
     ]),
   /** The same three, and a job of eight threads that never ends and requests little. */
   batch: ({ seed, minutes }) =>
-    sharedNode({ seed, minutes, contention: besideAll(3, minutes) }, [
+    sharedNode({ seed, minutes }, [
       ...steady(3, { cores: 1.2, request: 1000 }),
       { name: "batch", load: "endless", request: 500, originalLimit: CORES * 1000 / 2 },
     ]),
@@ -50,7 +50,7 @@ export const SHARED_NODE_SCENES = {
    * weights follow requests alone and give each service less than it needs.
    */
   "light-services": ({ seed, minutes }) =>
-    sharedNode({ seed, minutes, contention: besideAll(3, minutes) }, [
+    sharedNode({ seed, minutes }, [
       ...steady(3, { cores: 0.75, request: 200 }).map((pod) => ({
         ...pod,
         priority: TWICE_AS_IMPORTANT,
@@ -109,16 +109,8 @@ function steady(
   );
 }
 
-/** The services of `steady()` contend with a neighbour for the whole run. */
-function besideAll(services: number, minutes: number): Contention {
-  const victims = Array.from({ length: services }, (_, index) => `service-${index + 1}`);
-  return { victims, fromS: 0, untilS: minutes * 60 };
-}
-
-function sharedNode(
-  { seed, minutes, contention }: MadeSceneOptions & { readonly contention?: Contention },
-  plans: readonly PodPlan[],
-): Scene {
+/** The pods beside endless work are its victims for the whole run. */
+function sharedNode({ seed, minutes }: MadeSceneOptions, plans: readonly PodPlan[]): Scene {
   const pods = plans.map((plan, index): ScenePod => {
     const { name, load, request, originalLimit, priority } = plan;
     const workload = (): Workload =>
@@ -132,10 +124,12 @@ function sharedNode(
     const trace = load === "endless" ? "endless" : load.burst === undefined ? "constant" : "bursts";
     return scenePod(index, { name, trace, request, originalLimit, priority, minutes, workload });
   });
-  return { seed, minutes, cores: CORES, pods, ...(contention && { contention }) };
+  const victims = plans.filter(({ load }) => load !== "endless").map(({ name }) => name);
+  const contention = { victims, fromS: 0, untilS: minutes * 60 };
+  const scene = { seed, minutes, cores: CORES, pods };
+  return victims.length === plans.length ? scene : { ...scene, contention };
 }
 
-/** The pod in this place of its scene. */
 function scenePod(
   index: number,
   { originalLimit, priority = 0, minutes, ...pod }:
@@ -161,11 +155,10 @@ function traceOf(
   { cores, burst }: { readonly cores: number; readonly burst?: number },
   { minutes, seed }: MadeSceneOptions,
 ): Trace {
-  const values = new Float64Array(minutes * 60).fill(cores);
-  const constant: Trace = { name: "constant", unit: "cores", stepS: 1, values };
+  const steady = constant(cores, minutes);
   return burst === undefined
-    ? constant
-    : withBursts(constant, { factor: burst / cores, random: seededRandom(seed) });
+    ? steady
+    : withBursts(steady, { factor: burst / cores, random: seededRandom(seed) });
 }
 
 /**

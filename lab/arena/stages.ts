@@ -65,11 +65,8 @@ export function buildStage(stage: Stage, seed: number): ArenaScene {
 
 function makeScene(stage: Stage, options: MadeSceneOptions): ArenaScene {
   switch (stage.kind) {
-    case "trace": {
-      const { trace, p95Cores } = stage;
-      const scale = p95Cores === undefined ? {} : { p95Cores };
-      return { scene: traceScene(trace, { ...options, ...scale }) };
-    }
+    case "trace":
+      return { scene: traceScene(stage.trace, { ...options, p95Cores: stage.p95Cores }) };
     case "bursts":
       return burstScene(stage.cores, options);
     case "steps":
@@ -106,7 +103,7 @@ export interface StageResult {
 /** How long scenes and traces are played. */
 export interface StageLengths {
   /** Virtual minutes; of a longer trace the busiest ones are played. */
-  readonly minutes?: number;
+  readonly minutes?: number | undefined;
   /** Fewer and shorter ones. @default {false} */
   readonly quick?: boolean;
 }
@@ -183,10 +180,7 @@ const MOST_CORES = 16;
 export function playableStage(...args: Parameters<typeof traceStage>): TraceStage {
   const stage = traceStage(...args);
   const { trace, p95Cores, minutes, name } = stage;
-  const [pod] = traceScene(trace, {
-    seed: 1,
-    ...(p95Cores === undefined ? {} : { p95Cores }),
-  }).pods;
+  const [pod] = traceScene(trace, { seed: 1, p95Cores }).pods;
   const load = pod === undefined ? 0 : mean(expectedDemand(pod.workload(), minutes * 60));
   if (load <= MOST_CORES) return stage;
   throw new RangeError(

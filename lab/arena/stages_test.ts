@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { readRequestLog } from "../simulation/oracle/request_log.ts";
+import { readRequestLog } from "../simulation/oracle/play_log.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";
-import { arenaPage } from "./arena_page.ts";
+import { ALGORITHM_NOTES, arenaPage, entryName, stageRecords } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
 import {
   algorithmNames,
@@ -26,7 +26,6 @@ import {
   traceStage,
 } from "./stages.ts";
 import { traceScene, type TraceSceneOptions } from "./trace_scene.ts";
-import { algorithmNote, entryName, stageRecords } from "./stage_section.ts";
 
 Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is not CPU", async () => {
   const stages = await shippedStages({});
@@ -279,9 +278,12 @@ pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
   assert.ok(length < 3e6, `${length} characters`);
 });
 
-pure("algorithmNote() has a note for each algorithm", () => {
+pure("ALGORITHM_NOTES has a note for each algorithm", () => {
   const algorithms = algorithmNames();
-  assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
+  assert.deepEqual(
+    algorithms.filter((algorithm) => ALGORITHM_NOTES.get(algorithm) === undefined),
+    [],
+  );
 });
 
 pure("entryName() leaves out a setting that says nothing", () => {

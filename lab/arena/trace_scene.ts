@@ -12,8 +12,7 @@ import { mean, quantile } from "../simulation/statistics.ts";
 import type { Scene } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { wholeMinutes, withBursts } from "../simulation/trace_shape.ts";
-import type { KnownLoad } from "./arena_scores.ts";
-import { levelChanges } from "./measures.ts";
+import { type KnownLoad, levelChanges } from "./arena_scores.ts";
 
 /** How the service is set up. */
 export interface TraceSceneOptions {
@@ -21,7 +20,7 @@ export interface TraceSceneOptions {
   /** Whole minutes of the trace that are played, from its beginning. Default: all. */
   readonly minutes?: number;
   /** The trace is scaled so that its 95th percentile is this many CPUs. */
-  readonly p95Cores?: number;
+  readonly p95Cores?: number | undefined;
   /** Mean CPU time of a request, ms. @default {8} */
   readonly costMs?: number;
   /** Its standard deviation / mean (log-normal). @default {1} */
@@ -56,13 +55,12 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   const refuse = (state: string) => new RangeError(`Cannot play trace "${trace.name}": ${state}`);
   const whole = wholeMinutes(trace, refuse);
   const minutes = Math.min(options.minutes ?? whole, whole);
-  const scale = p95Cores === undefined ? {} : { p95Cores };
   const workload = (): Workload =>
     createWorkload(trace, {
       random: seededRandom(seed * SEED_STEP),
       costMs,
       variation,
-      ...scale,
+      p95Cores,
     });
   const demand = expectedDemand(workload(), minutes * 60);
   const meanCores = mean(demand);
@@ -70,7 +68,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
     throw refuse("there is no load in it, expected a value above 0: export a stretch with some");
   }
   const peakCores = quantile(demand, 1);
-  const { request, originalLimit } = ownValues({ meanCores, peakCores }, options);
+  const { request, originalLimit } = requestAndLimit({ meanCores, peakCores }, options);
   const { burstFactor, leastCeiling } = DEFAULT_MARKET_CONFIG;
   const ceilingCores = Math.max(originalLimit * burstFactor, leastCeiling) / 1000;
   // A user's original limit may be far below the demand; the node has room for what is asked for
@@ -96,7 +94,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
 }
 
 /** Request and limit, millicores: the user's, or what follows from the other and from the demand. */
-function ownValues(
+function requestAndLimit(
   { meanCores, peakCores }: { readonly meanCores: number; readonly peakCores: number },
   { request, originalLimit }: TraceSceneOptions,
 ): { readonly request: number; readonly originalLimit: number } {

@@ -9,16 +9,11 @@ import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/j
 export interface ResizeAnswer {
   /** When it came, ISO 8601. */
   readonly at: string;
-  readonly user: string;
   /** The pod of the token that was used; empty for another user. */
   readonly writer: string;
   readonly namespace: string;
   readonly pod: string;
   readonly code: number;
-  /** The server's message; empty when it accepted the request. */
-  readonly message: string;
-  /** The reasons of the causes that it names. */
-  readonly causes: readonly string[];
 }
 
 /** A place in the log. */
@@ -51,18 +46,14 @@ export function parseAudit(text: string): ResizeAnswer[] {
   return text.split("\n").slice(0, -1).map((line): ResizeAnswer => {
     const event = objectOf(JSON.parse(line));
     const [subject, status] = [objectOf(event["objectRef"]), objectOf(event["responseStatus"])];
-    const causes = listOf(objectOf(status["details"])["causes"]);
-    const user = objectOf(event["user"]);
-    const [writer] = listOf(objectOf(user["extra"])["authentication.kubernetes.io/pod-name"]);
+    const { extra } = objectOf(event["user"]);
+    const [writer] = listOf(objectOf(extra)["authentication.kubernetes.io/pod-name"]);
     return {
       at: textOf(event["requestReceivedTimestamp"]) ?? "",
-      user: textOf(user["username"]) ?? "",
       writer: textOf(writer) ?? "",
       namespace: textOf(subject["namespace"]) ?? "",
       pod: textOf(subject["name"]) ?? "",
       code: numberOf(status["code"]) ?? 0,
-      message: textOf(status["message"]) ?? "",
-      causes: causes.flatMap((cause) => textOf(objectOf(cause)["reason"]) ?? []),
     };
   });
 }

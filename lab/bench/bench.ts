@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { alignedRows } from "../../cli/terminal/aligned_rows.ts";
+import { numberWithin } from "../task/task_flags.ts";
 
 /** The flag of every benchmark. */
 export interface BenchFlags {
@@ -22,21 +23,13 @@ export function benchFlags<Flags extends object>(
     .parse(args[0] === "--" ? args.slice(1) : args, { from: "user" }).opts();
 }
 
-/** A whole number, at least 1. Throws an `InvalidArgumentError` for any other text. */
-export function wholeNumber(text: string): number {
-  const value = /^\d+$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("Expected a whole number, at least 1.");
+/** A parser of whole numbers, `least` or more. */
+export function wholeNumberFrom(least: number): (text: string) => number {
+  return numberWithin({ least, most: 1e9, whole: true });
 }
 
-/** A whole number, at least `least`. Throws an `InvalidArgumentError` for any other text. */
-export function wholeNumberFrom(least: number): (text: string) => number {
-  return (text) => {
-    const value = wholeNumber(text);
-    if (value >= least) return value;
-    throw new InvalidArgumentError(`Expected ${least} or more.`);
-  };
-}
+/** A whole number, at least 1. */
+export const wholeNumber: (text: string) => number = wholeNumberFrom(1);
 
 /** Lines with the first column to the left and the others to the right. */
 export function columns(rows: readonly (readonly string[])[]): string {

@@ -9,16 +9,24 @@ import {
   containerName,
   namespaceOf,
   podName,
+  type RangeAnswer,
+  rangeAnswer,
   valueAt,
   workloadName,
-} from "./rightsizing/known_usage.ts";
-import { type RangeAnswer, rangeAnswer } from "./rightsizing/usage_server.ts";
+} from "./rightsizing/usage_server.ts";
 import { blockMeans, quantile, slopeOf } from "../simulation/statistics.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";
 import { reactionGoals, reactionOf } from "./reaction/report.ts";
-import { type AppAlgorithm, type AppResult, mediansOf } from "./real_apps/app_result.ts";
-import { APPS, BURST_S, burstTurns, TURN_S } from "./real_apps/apps.ts";
+import {
+  type AppAlgorithm,
+  type AppResult,
+  APPS,
+  BURST_S,
+  burstTurns,
+  mediansOf,
+  TURN_S,
+} from "./real_apps/app_result.ts";
 import { parseAttack, requestFigures } from "./real_apps/load.ts";
 
 pure("benchFlags() reads flags, also after a lone --, and has --json", () => {
@@ -35,7 +43,7 @@ pure("wholeNumber() refuses all but whole numbers from 1 on", () => {
     assert.throws(() => wholeNumber(text), InvalidArgumentError, text);
   }
   assert.equal(wholeNumberFrom(3)("3"), 3);
-  assert.throws(() => wholeNumberFrom(3)("2"), /3 or more/);
+  assert.throws(() => wholeNumberFrom(3)("2"), /from 3/);
 });
 
 pure("goal() holds up to its bound, and says nothing where it does not count", () => {
@@ -138,8 +146,8 @@ function queriesOf(workload: number): ReturnType<typeof usageQueries> {
 
 pure("rangeAnswer() finds the series of a workload's query, and no others", () => {
   for (const resource of ["cpu", "memory"] as const) {
-    const { status, body, points } = ask(queriesOf(5)[resource]);
-    assert.deepEqual([status, points], [200, 2 * 2 * 3]);
+    const { status, body } = ask(queriesOf(5)[resource]);
+    assert.equal(status, 200);
     const { status: outcome, data: { resultType, result } } = JSON.parse(body);
     assert.deepEqual([outcome, resultType], ["success", "matrix"]);
     const series: readonly { metric: Record<string, string>; values: unknown }[] = result;
@@ -365,30 +373,19 @@ function looksOf(quotaAt: (s: number) => number): NeighbourLook[] {
   });
 }
 
-pure("neighbourFigures() finds when equal services are equal and the neighbour rests", () => {
-  const figures = neighbourFigures(looksOf((s) => s < 6 ? 2000 : 800));
-  assert.deepEqual(
-    { ...figures, windows: figures.windows.length },
-    {
-      alone: 500,
-      windows: 6,
-      // A window from 6.5 s holds half a second of unequal shares, which looks a second apart hide.
-      fairAfterS: 6.5,
-      jain: figures.jain,
-      restsAfterS: 6,
-      quota: 800,
-      service: figures.service,
-      neighbour: figures.neighbour,
-    },
-  );
-  assert.equal(figures.windows[0]?.jain.toFixed(4), "0.9608");
-  assert.equal(figures.jain.toFixed(5), "0.99984");
-  assert.equal(figures.windows[5]?.neighbour, 800);
-});
+pure(
+  "neighbourFigures() has Jain's index by window and in all, and when the neighbour rests",
+  () => {
+    const { windows, jain, ...rest } = neighbourFigures(looksOf((s) => s < 6 ? 2000 : 800));
+    assert.deepEqual(rest, { restsAfterS: 6, quota: 800 });
+    assert.equal(windows.length, 6);
+    assert.equal(windows[0]?.jain.toFixed(4), "0.9608");
+    assert.equal(jain.toFixed(5), "0.99984");
+    assert.equal(windows[5]?.neighbour, 800);
+  },
+);
 
-pure("neighbourFigures() reports neither where nothing changes", () => {
-  const unequal = looksOf(() => 2000).map((look) => ({ ...look, services: [look.at, 0, 0] }));
-  const { fairAfterS, restsAfterS } = neighbourFigures(unequal);
-  assert.deepEqual([fairAfterS, restsAfterS], [null, null]);
+pure("neighbourFigures() reports no rest where nothing changes", () => {
+  assert.equal(neighbourFigures(looksOf(() => 2000)).restsAfterS, null);
   assert.throws(() => neighbourFigures([]), RangeError);
 });

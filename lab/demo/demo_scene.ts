@@ -1,5 +1,6 @@
 /**
- * The traces that the demo plays: those that come with the project, or the user's own.
+ * The flags of the demo, and the scene that they ask for: traces that come with the project, or the
+ * user's own.
  *
  * @module
  */
@@ -10,7 +11,85 @@ import { createScene, type Scene } from "../simulation/scene.ts";
 import { type Trace, traceRefusal } from "../simulation/trace.ts";
 import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/trace_files.ts";
 import { busiestWindow, requireLoad, withBursts } from "../simulation/trace_shape.ts";
-import type { DemoOptions } from "./demo_options.ts";
+import { Command } from "commander";
+import {
+  addTraceFlags,
+  filePath,
+  FORMAT_HELP,
+  missingTrace,
+  numberWithin,
+  parseTaskFlags,
+  type TaskArguments,
+  type TraceFlags,
+  usageError,
+} from "../task/task_flags.ts";
+import type { TaskFlags } from "../task/task.ts";
+
+/** The flags of the demo. */
+export interface DemoOptions extends TaskFlags, TraceFlags {
+  /** An integer of at most 31 bits and a sign. */
+  readonly seed: number;
+  /** Virtual minutes, 1 to 240. */
+  readonly minutes: number;
+  /** Pods on the node, 1 to 200. */
+  readonly pods: number;
+  /** Clients give up so many seconds after a request; 0: never. */
+  readonly giveUp: number;
+  /** Print one JSON object in place of the table. */
+  readonly json: boolean;
+}
+
+/** Seeds of the parts are made from it; they stay exact integers. */
+const MOST_SEED = 2 ** 31 - 1;
+const MOST_MINUTES = 240;
+const MOST_PODS = 200;
+const MOST_GIVE_UP = 3600;
+
+/** Reads the arguments after the program's name. Never throws: a mistake is a value. */
+export function parseDemoOptions(args: readonly string[]): TaskArguments<DemoOptions> {
+  const read = parseTaskFlags<DemoOptions>(demoCommand(), args);
+  const problem = read.kind === "flags" ? missingTrace(read.flags) : undefined;
+  return problem === undefined ? read : usageError("demo", problem);
+}
+
+function demoCommand(): Command {
+  const command = new Command("demo")
+    .usage("[options]")
+    .description(
+      "Runs the market and static limits over the same load on a simulated node, in virtual\n" +
+        "time, and shows what each did to the pods.",
+    )
+    .option(
+      "--seed <integer>",
+      "seed of all chance; the same seed gives the same figures",
+      numberWithin({ least: -MOST_SEED, most: MOST_SEED, whole: true }),
+      1,
+    )
+    .option(
+      "--minutes <count>",
+      `virtual minutes, 1 to ${MOST_MINUTES}`,
+      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
+      30,
+    )
+    .option(
+      "--pods <count>",
+      `pods on the node, 1 to ${MOST_PODS}`,
+      numberWithin({ least: 1, most: MOST_PODS, whole: true }),
+      20,
+    )
+    .option(
+      "--give-up <seconds>",
+      "clients give up so long after a request; 0: never",
+      numberWithin({ least: 0, most: MOST_GIVE_UP, whole: false }),
+      10,
+    );
+  return addTraceFlags(command)
+    .option("--json", "print one JSON object in place of the table", false)
+    .option("--report <path>", "where to write the report page", filePath, "report.html")
+    .option("--no-report", "write no report page")
+    .helpOption("-h, --help", "show this text")
+    .addHelpText("after", `\nFormats of a trace:\n${FORMAT_HELP}`);
+}
 
 /** A scene, and its description. */
 export interface DemoScene {
@@ -33,28 +112,28 @@ const BURST_GAP_S = 240;
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
 export async function readDemoScene(options: Omit<DemoOptions, "report">): Promise<DemoScene> {
   const { seed, minutes, pods, giveUp, trace } = options;
-  const own = trace === undefined ? undefined : await ownTrace(trace, options.format);
-  const traces = own === undefined ? await shippedTraces() : [own.trace];
+  const file = trace === undefined ? undefined : await readUserTrace(trace, options.format);
+  const traces = file === undefined ? await shippedTraces() : [file.trace];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
-  const dealt = Array.from({ length: pods }, (_, index) => {
+  const podTraces = Array.from({ length: pods }, (_, index) => {
     const from = index % BURSTS_EVERY === BURSTS_EVERY - 1 ? bursty : traces;
     return from[index % from.length] as Trace;
   });
-  const made = createScene({ seed, minutes, pods, traces: dealt });
+  const base = createScene({ seed, minutes, pods, traces: podTraces });
   const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
-  const scene = { ...made, pods: made.pods.map((pod) => ({ ...pod, giveUpMs })) };
+  const scene = { ...base, pods: base.pods.map((pod) => ({ ...pod, giveUpMs })) };
   const text = trace === undefined
     ? { description: `${describe(scene, giveUp)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
     : { description: describe(scene, giveUp), traces: [ownSource(trace)] };
   return {
     scene,
-    report: { ...text, command: again(options) },
-    ...(own?.guess === undefined ? {} : { guess: own.guess }),
+    report: { ...text, command: commandOf(options) },
+    ...(file?.guess === undefined ? {} : { guess: file.guess }),
   };
 }
 
-async function ownTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
+async function readUserTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
   const file = await readTraceFile(path, format);
   requireLoad(file.trace, traceRefusal({ format: file.format, name: path }));
   return file;
@@ -81,7 +160,7 @@ function describe({ pods, cores, minutes }: Scene, giveUp: number): string {
       : `Clients give up ${formatCount(giveUp, "second")} after their request.`);
 }
 
-function again({ seed, minutes, pods, giveUp, trace }: Omit<DemoOptions, "report">): string {
+function commandOf({ seed, minutes, pods, giveUp, trace }: Omit<DemoOptions, "report">): string {
   const load = trace === undefined ? "" : ` --trace ${trace}`;
   return `deno task demo --seed ${seed} --minutes ${minutes} --pods ${pods} --give-up ${giveUp}${load}`;
 }

@@ -3,100 +3,12 @@ import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { SCORE_MEASURES } from "../simulation/report/score_measures.ts";
 import type { RunRecord, RunScores } from "../simulation/run_record.ts";
-import { coresChart, scoreTable, throttlingChart } from "./chart.ts";
+import { scoreTable } from "./main.ts";
 import { assertTexts } from "../../tests/fixtures/assert_sentences.ts";
 import { parseArenaOptions } from "../arena/arena_options.ts";
 import { goalTable } from "../arena/arena_table.ts";
-import { parseDemoOptions } from "./demo_options.ts";
-import { reportProblem, traceProblem } from "../task/file_problem.ts";
-
-function run(algorithm: string, throttled: number[]): RunRecord {
-  const [made] = syntheticRuns({ pods: 1, minutes: 1 });
-  const pod = made?.pods[0];
-  assert(made !== undefined && pod !== undefined);
-  return {
-    ...made,
-    algorithm,
-    stepS: 3,
-    capacity: 7600,
-    sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 6900),
-    sumUsage: Array.from({ length: 20 }, (_, step) => step < 10 ? 2000 : 5500),
-    pods: [{ ...pod, throttled }],
-    scores: { ...made.scores, throttledMsPerS: 25 },
-  };
-}
-
-const BUSY = Array.from({ length: 20 }, (_, step) => step >= 10 && step < 15 ? 100 : 0);
-
-pure("coresChart() draws limits, usage and capacity that differ without colour", () => {
-  assert.equal(
-    coresChart(run("ours", []), { columns: 28 }),
-    `\
-Cores under ours
-━ Σ limits   █ Σ usage   ┄ capacity, 7.6 cores
- 7.98 │┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄
-      │          ━━━━━━━━━━
- 5.99 │          ▄▄▄▄▄▄▄▄▄▄
-      │━━━━━━━━━━██████████
- 3.99 │          ██████████
-      │          ██████████
- 2.00 │████████████████████
-      │████████████████████
-      └────────────────────
-       0 m     0.5 m    1 m
-`,
-  );
-});
-
-pure("coresChart() alternates capacity with limits or usage where they share a line", () => {
-  const near = {
-    ...run("ours", []),
-    sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 7500),
-  };
-  assert.equal(
-    coresChart(near, { columns: 28 }).split("\n")[2],
-    " 7.98 │┄┄┄┄┄┄┄┄┄┄━┄━┄━┄━┄━┄",
-  );
-  const full = { ...near, sumUsage: near.sumUsage.map(() => 7400) };
-  const line = coresChart({ ...full, sumLimits: full.sumLimits.map(() => 4000) }, { columns: 28 })
-    .split("\n")[2] ?? "";
-  assert.match(line, /│(?:[▁-█]┄){10}$/);
-});
-
-pure("throttlingChart() draws the runs on one scale", () => {
-  const idle = BUSY.map((value) => value / 10);
-  assert.equal(
-    throttlingChart([run("ours", idle), run("static", BUSY)], { columns: 28 }),
-    `\
-Throttled ms/s, all pods
-      │ours, mean 25.0 ms/s
-  100 │
-      │
-      │          ▂▂▂▂▂
-      │static, mean 25.0 ms/s
-  100 │          █████
-      │          █████
-      │          █████
-      └────────────────────
-       0 m     0.5 m    1 m
-`,
-  );
-});
-
-pure("coresChart() and throttlingChart() use colour only when asked, within the width", () => {
-  const runs = syntheticRuns({ pods: 4, minutes: 5 });
-  for (const columns of [40, 80, 200]) {
-    const plain = [...runs.map((one) => coresChart(one, { columns }))];
-    plain.push(throttlingChart(runs, { columns }));
-    for (const line of plain.join("").split("\n")) {
-      assert(!line.includes("\x1b"));
-      assert(line.length <= Math.max(48, columns), line);
-    }
-  }
-  const [ours] = runs;
-  assert(ours !== undefined);
-  assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[39m"));
-});
+import { parseDemoOptions } from "./demo_scene.ts";
+import { reportProblem, traceProblem } from "../task/task.ts";
 
 const OURS: RunScores = {
   throttledMsPerS: 12.34,
@@ -142,19 +54,7 @@ function scored(algorithm: string, scores: RunScores): RunRecord {
 
 const RUNS = [scored("ours", OURS), scored("static", STATIC)];
 
-pure("scoreTable() has a line per algorithm, with units in the head, on 120 columns", () => {
-  assert.equal(
-    scoreTable(RUNS, { columns: 120 }),
-    `\
-algorithm  throttled   P50   P99  P99.9  failed or  allocated   used   changes    reaction  missed  Jain's  peak/cap.
-                ms/s    ms    ms     ms    late, %      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
-ours            12.3  8.13  76.5    168      0.200       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
-static           361  9.62   336    739       4.00       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
-`,
-  );
-});
-
-pure("scoreTable() stacks the measures on 80 columns", () => {
+pure("scoreTable() has a line per measure, with its unit", () => {
   assert.equal(
     scoreTable(RUNS),
     `\
@@ -193,7 +93,7 @@ pure("scoreTable() keeps to the width it is given and shows every algorithm and 
     const table = scoreTable(runs, { columns });
     for (const line of table.split("\n")) assert(line.length <= columns, `${columns}: ${line}`);
     for (const { algorithm } of runs) assert(table.includes(algorithm), algorithm);
-    for (const { head } of SCORE_MEASURES) assert(table.includes(head[0]), head[0]);
+    for (const { label } of SCORE_MEASURES) assert(table.includes(label), label);
   }
   assert.equal(scoreTable([]), "");
 });
@@ -208,7 +108,6 @@ pure("sentences of demo and arena", () => {
   const { IsADirectory, NotADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
   const report = (cause: Error) => () => reportProblem("a/b.html", cause).message;
   const trace = (cause: Error) => () => traceProblem("a.csv", cause).message;
-  const [run] = syntheticRuns({ pods: 1, minutes: 1 });
   return assertTexts(
     {
       "arena: out of range": arena("--seeds", "0"),
@@ -232,8 +131,6 @@ pure("sentences of demo and arena", () => {
         return lines.slice(index, index + 2).join("\n");
       },
       "arena: goals": () => goalTable([]).split("\n")[0] ?? "",
-      "chart: no throttling": () => throttlingChart([]),
-      "chart: no step": () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
     },
     `\
 arena: out of range
@@ -269,10 +166,6 @@ arena: settings in its help
   ceilings while CPU is free, and plays a second time as coallocator-tight: limits follow demand.
 arena: goals
   Goals of coallocator
-chart: no throttling
-| No pod was throttled under any algorithm.
-chart: no step
-| No steps were recorded: nothing to draw.
 `,
   );
 });

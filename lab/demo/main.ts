@@ -5,12 +5,17 @@
  */
 import { renderReport } from "../simulation/report/render_report.ts";
 import type { PodRecord, RunRecord } from "../simulation/run_record.ts";
-import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
-import { readDemoScene } from "./demo_scene.ts";
-import { traceProblem } from "../task/file_problem.ts";
-import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "../task/task.ts";
-import { coresChart, scoreTable, throttlingChart } from "./chart.ts";
-import { wantsColor } from "../../cli/terminal/terminal_text.ts";
+import { type DemoOptions, parseDemoOptions, readDemoScene } from "./demo_scene.ts";
+import { runTask, type TaskPlay, type TaskWorld, taskWorld, traceProblem } from "../task/task.ts";
+import { isBest, SCORE_MEASURES } from "../simulation/report/score_measures.ts";
+import { shorten } from "../simulation/report/html.ts";
+import { alignedRows, type Cell } from "../../cli/terminal/aligned_rows.ts";
+import {
+  paint,
+  type TerminalStyle,
+  textWidth,
+  wantsColor,
+} from "../../cli/terminal/terminal_text.ts";
 import { showProgress } from "../../cli/terminal/progress_line.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { assembleRecord } from "../simulation/recorder.ts";
@@ -37,23 +42,39 @@ async function play(
   const progress = showProgress({ write, now, isTerminal });
   const runs = await runDemo(played.scene, progress.report);
   progress.end();
-  world.out(json ? `${demoJSON(runs, report)}\n` : picture(runs, world));
+  const { columns, outIsTerminal, noColor } = world;
+  const style = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
+  world.out(json ? `${demoJSON(runs, report)}\n` : `${scoreTable(runs, style)}\n`);
   return {
     page: () => renderReport(runs, { scene: played.report }),
     note: json ? "" : `Report: ${report}\n`,
   };
 }
 
-function picture(runs: readonly RunRecord[], world: TaskWorld): string {
-  const { columns, outIsTerminal, noColor } = world;
-  const style = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
-  const [market] = runs;
-  const parts = [
-    market === undefined ? "" : coresChart(market, style),
-    throttlingChart(runs, style),
-    scoreTable(runs, style),
+/** Longer names of algorithms are cut. */
+const ALGORITHM_WIDTH = 20;
+
+/** A line per measure, each ended by a line feed; empty without runs. */
+export function scoreTable(runs: readonly RunRecord[], style: TerminalStyle = {}): string {
+  if (runs.length === 0) return "";
+  const rows = [
+    ["", ...runs.map(({ algorithm }) => shorten(algorithm, ALGORITHM_WIDTH))],
+    ...SCORE_MEASURES.map((measure) => [
+      measure.label,
+      ...runs.map((run): Cell => {
+        const text = measure.text(run);
+        return isBest(measure, run, { runs }) ? { text, how: "green" } : { text };
+      }),
+    ]),
   ];
-  return `${parts.join("\n\n")}\n\n`;
+  const [head = "", ...lines] = alignedRows(rows, { gap: "  ", left: [0], style });
+  if (textWidth(head) > (style.columns ?? 80) && runs.length > 1) {
+    // Too many algorithms for the width: halve them, a table below the other.
+    const half = Math.ceil(runs.length / 2);
+    return [runs.slice(0, half), runs.slice(half)].map((part) => scoreTable(part, style))
+      .join("\n");
+  }
+  return [paint(head, "dim", style), ...lines].map((line) => `${line}\n`).join("");
 }
 
 /** One JSON object: figures of each run and of its pods; series are left to the report page. */
@@ -77,8 +98,7 @@ export function demoJSON(runs: readonly RunRecord[], report: string | false): st
 
 function podFigures(pod: PodRecord): object {
   const { limit: _limit, usage: _usage, demand: _demand, throttled: _throttled, ...figures } = pod;
-  const { name, trace, request, originalLimit, ...rest } = figures;
-  return { name, trace, request, originalLimit, ...rest };
+  return figures;
 }
 
 function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReason, number>> {

@@ -16,7 +16,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { KubeletLink, PodReport } from "./api/pod_writers.ts";
 import { randomHex } from "./api/object_store.ts";
-import { containerQuota, quotaSteps } from "./quota_steps.ts";
+import { LEAST_CPU } from "../../shared/market/clearing_round.ts";
 
 /** The runtime of the containers. Container ids are hex, without a scheme; CPU in millicores. */
 export interface ContainerRuntime {
@@ -31,11 +31,7 @@ export interface ContainerRuntime {
   stopPod?(podUID: string): void;
   /** A container was restarted under a new id. Its quota is set next. */
   replaceContainer?(oldID: string, newID: string): void;
-  /**
-   * The id under which a container of the pod runs, for a kubelet that takes it over.
-   *
-   * @default {the id in the pod's status}
-   */
+  /** Id of a running container of a pod that is taken over. @default {the id in the pod's status} */
   containerID?(podUID: string, name: string): string | undefined;
 }
 
@@ -49,20 +45,16 @@ export interface KubeletOptions {
   readonly log: Log;
   /**
    * CPU that the node has for pods, millicores: a resize of a pod with requests that don't fit beside
-   * those of the others is deferred until they do.
-   *
-   * @default {Infinity}
+   * those of the others is deferred until they do. @default {Infinity}
    */
   readonly allocatableCPU?: number;
 }
 
-/** Pods that are worked on at the same time. */
 const WORKERS = 16;
 /** From seeing new limits to the quota, ms: a real kubelet took 0.10 to 0.32 s from the patch. */
 const RESIZE_DELAY_MS = 300;
 /** From seeing a pod to its start, and from its termination to its end, ms. */
 const START_DELAY_MS = 1000;
-/** Spread of the delays. */
 const JITTER = 0.2;
 /** A deferred resize is tried again after this, ms, and when another pod has changed or gone. */
 const RETRY_MS = 30_000;
@@ -345,4 +337,55 @@ function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]): PodR
       },
     })),
   };
+}
+
+/** A container's limit before and after, millicores; absent: no limit. */
+export interface LimitStep {
+  /** Hex id. */
+  readonly containerID: string;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/** One write of a quota, millicores. */
+export type QuotaStep =
+  | { readonly containerID: string; readonly millicores: number }
+  | { readonly pod: true; readonly millicores: number | undefined };
+
+/** The quota of a limit, millicores: a kubelet sets at least 1 ms of a period of 100 ms. */
+export function containerQuota(limit: number): number {
+  return Math.max(LEAST_CPU, limit);
+}
+
+/** Quota of the pod level, millicores: the sum where all containers have a limit, else none. */
+export function podQuota(limits: readonly (number | undefined)[]): number | undefined {
+  let sum = 0;
+  for (const limit of limits) {
+    if (limit === undefined) return undefined;
+    sum += containerQuota(limit);
+  }
+  return sum;
+}
+
+/**
+ * The writes that lead from one set of limits to another. `containers` holds all containers of the
+ * pod. The pod level is raised first and lowered last, and containers are lowered before others are
+ * raised, so the containers' quotas never add up to more than the pod's. Source: the kubelet's
+ * `doPodResizeAction`.
+ */
+export function quotaSteps(containers: readonly LimitStep[]): readonly QuotaStep[] {
+  const before = podQuota(containers.map(({ from }) => from)) ?? Infinity;
+  const to = podQuota(containers.map((container) => container.to));
+  const after = to ?? Infinity;
+  const change = ({ from, to: next }: LimitStep): number => (next ?? Infinity) - (from ?? Infinity);
+  const own: QuotaStep[] = containers
+    .filter((container) => container.to !== undefined && container.to !== container.from)
+    .sort((a, b) => Number(change(a) > 0) - Number(change(b) > 0))
+    .map(({ containerID, to: limit }) => ({
+      containerID,
+      millicores: containerQuota(limit ?? 0),
+    }));
+  if (after === before) return own;
+  const pod: QuotaStep = { pod: true, millicores: to };
+  return after > before ? [pod, ...own] : [...own, pod];
 }

@@ -11,8 +11,7 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
-import { Kubelet } from "./kubelet.ts";
-import { podQuota, quotaSteps } from "./quota_steps.ts";
+import { Kubelet, podQuota, quotaSteps } from "./kubelet.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
 
 interface KubeletScene {

@@ -85,24 +85,19 @@ export function startMarketCluster(
 
   const supervisor = createSupervisor({ clock, log });
   const { signal } = supervisor;
+  const nodeNow = (): SimulatedNode => {
+    node.advance(clock.monotonic());
+    return node;
+  };
   const kubelet = new Kubelet({
     link: api.kubeletLink(SCENE_NODE),
     clock,
     random: seededRandom(seedOf(scene, "kubelet")),
     log,
     runtime: {
-      setContainerQuota: (id, millicores) => {
-        node.advance(clock.monotonic());
-        node.setContainerQuota(id, millicores);
-      },
-      setPodQuota: (uid, millicores) => {
-        node.advance(clock.monotonic());
-        node.setPodQuota(uid, millicores);
-      },
-      setContainerRequest: (id, millicores) => {
-        node.advance(clock.monotonic());
-        node.setContainerRequest(id, millicores);
-      },
+      setContainerQuota: (id, millicores) => nodeNow().setContainerQuota(id, millicores),
+      setPodQuota: (uid, millicores) => nodeNow().setPodQuota(uid, millicores),
+      setContainerRequest: (id, millicores) => nodeNow().setContainerRequest(id, millicores),
     },
   });
   supervisor.supervise("kubelet", kubelet.run(signal));

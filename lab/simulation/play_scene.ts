@@ -22,9 +22,8 @@ import type { SimulatedNode } from "./node/simulated_node.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
 
 /** How the market runs. */
-export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | "controller"> {
-  readonly onProgress?: OnProgress;
-}
+export interface PlayMarketOptions
+  extends PlayReports, Pick<MarketClusterOptions, "agent" | "controller"> {}
 
 /** The scene under the market; pods begin with the users' original limits. */
 export async function playMarket(
@@ -46,7 +45,13 @@ export async function playMarket(
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
       present.set(pod, to);
-      recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
+      recorder.change({
+        atS: at / 1000,
+        pod: pod.name,
+        from,
+        to,
+        ...decisions.decisionFor(id, to),
+      });
     }
     reportProgress(at, onProgress);
   }

@@ -45,7 +45,6 @@ export interface Recorder {
   sample(): void;
   /** Notes a limit change that reached a cgroup. */
   change(change: LimitChangeRecord): void;
-  /** All samples so far. */
   series(): RunSeries;
 }
 
@@ -53,7 +52,15 @@ export interface Recorder {
 export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
   const { pods, capacity, seconds, contention } = options;
   const size = Math.round(seconds * 1000 / PLAY_STEP_MS);
-  const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
+  const tracks = pods.map((pod): Track => ({
+    pod,
+    last: node.pod(pod.uid),
+    limit: new Float32Array(size),
+    usage: new Float32Array(size),
+    demand: new Float32Array(size),
+    throttled: new Float32Array(size),
+    waited: new Float32Array(size),
+  }));
   const changes: LimitChangeRecord[] = [];
   let steps = 0;
 
@@ -103,21 +110,6 @@ interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttle
   last: PodReading;
   beforeContention?: LatencyHistogram;
   contended?: LatencyHistogram;
-}
-
-function createTrack(
-  pod: RecordedPod,
-  { size, reading }: { size: number; reading: PodReading },
-): Track {
-  return {
-    pod,
-    last: reading,
-    limit: new Float32Array(size),
-    usage: new Float32Array(size),
-    demand: new Float32Array(size),
-    throttled: new Float32Array(size),
-    waited: new Float32Array(size),
-  };
 }
 
 function seriesOf(track: Track, steps: number): PodSeries {
@@ -201,13 +193,12 @@ export interface Decided {
 
 /** The latest decisions for each container. */
 export interface DecisionLog {
-  /** Notes the changes of a round. */
   note(round: RoundResult): void;
   /**
    * The latest decision that led a container to a limit in millicores. Throws an `Error` when there
    * is none: a change without a reason must not go unseen.
    */
-  of(containerID: string, limit: number): Decided;
+  decisionFor(containerID: string, limit: number): Decided;
 }
 
 /** Decisions that are kept per container: more are never under way at once. */
@@ -227,7 +218,7 @@ export function createDecisionLog(): DecisionLog {
         decided.set(participant.containerID, [...past, { limit, decided: why }].slice(-KEPT));
       }
     },
-    of: (containerID, limit) => {
+    decisionFor: (containerID, limit) => {
       const found = decided.get(containerID)?.findLast((past) => past.limit === limit);
       if (found === undefined) {
         throw new Error(`Cannot explain a limit: ${containerID} at ${limit}m was never decided`);
@@ -266,13 +257,8 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
     const { weight } = bounds;
     return { uid, name, trace, request, originalLimit, weight, ...roundBounds(bounds) };
   });
-  const { contention } = scene;
-  const recorder = createRecorder(node, {
-    pods,
-    capacity,
-    seconds: scene.minutes * 60,
-    contention,
-  });
+  const { minutes, contention } = scene;
+  const recorder = createRecorder(node, { pods, capacity, seconds: minutes * 60, contention });
   return { recorder, capacity, bounds: pods };
 }
 

@@ -109,17 +109,17 @@ pure("createDecisionLog() reports why a limit was wanted, and at what price", ()
   log.note(round(300, "Throttled"));
   log.note(round(200, "DemandFell", Infinity));
   log.note(round(200, undefined));
-  assert.deepEqual(log.of("aa", 300), { reason: "Throttled", price: 0.25 });
-  assert.deepEqual(log.of("aa", 200), { reason: "DemandFell" });
+  assert.deepEqual(log.decisionFor("aa", 300), { reason: "Throttled", price: 0.25 });
+  assert.deepEqual(log.decisionFor("aa", 200), { reason: "DemandFell" });
   log.note(round(300, "DemandRose"));
-  assert.equal(log.of("aa", 300).reason, "DemandRose");
+  assert.equal(log.decisionFor("aa", 300).reason, "DemandRose");
 });
 
 pure("createDecisionLog() refuses to leave a change unexplained", () => {
   const log = createDecisionLog();
-  assert.throws(() => log.of("aa", 300), /aa at 300m/);
+  assert.throws(() => log.decisionFor("aa", 300), /aa at 300m/);
   log.note(round(200, "Throttled"));
-  assert.throws(() => log.of("aa", 300), /aa at 300m/);
+  assert.throws(() => log.decisionFor("aa", 300), /aa at 300m/);
 });
 
 /** 60 s at ten steps a second, with a burst to 400 m in the seconds 20 to 25 and 40 to 45. */

@@ -25,7 +25,6 @@ export interface RecordedPod {
   /** Name of the trace that drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
-  /** The original limit. */
   readonly originalLimit: number;
   readonly weight: number;
   readonly floor: number;

@@ -21,9 +21,7 @@ export interface ScenePod {
   /** Name of the trace that drives it. */
   readonly trace: string;
   readonly request: number;
-  /** The original limit. */
   readonly originalLimit: number;
-  /** `spec.priority`. */
   readonly priority: number;
   /** Requests worked on at once. */
   readonly threads: number;
@@ -48,7 +46,6 @@ export interface Contention {
 export interface Scene {
   readonly seed: number;
   readonly minutes: number;
-  /** CPUs of the node. */
   readonly cores: number;
   readonly pods: readonly ScenePod[];
   readonly contention?: Contention;

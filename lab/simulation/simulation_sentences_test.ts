@@ -14,7 +14,7 @@ import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
 import { chargeQuotas, checkLimitRanges } from "./api/admission.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { misfit } from "./kubelet.ts";
-import { readRequestLog } from "./oracle/request_log.ts";
+import { readRequestLog } from "./oracle/play_log.ts";
 import { replayPolicy } from "./rightsizing/replay_policy.ts";
 import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
 import { createScene } from "./scene.ts";
@@ -29,7 +29,7 @@ import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "./run_record.ts";
 import { headline, keyFigures, renderReport } from "./report/render_report.ts";
 import { SCORE_MEASURES } from "./report/score_measures.ts";
-import { tallySentence } from "./report/change_list.ts";
+import { tallySentence } from "./report/render_report.ts";
 
 function test(name: string, ...texts: Parameters<typeof assertTexts>): void {
   pure(name, () => assertTexts(...texts));

@@ -19,7 +19,6 @@ const LEAST_GAP_S = 0.9;
 
 /** The errors of unusable samples. */
 export interface ResampleOptions {
-  /** The error of a reason. */
   readonly refuse: (state: string) => Error;
   /** A remedy where samples are too near to each other. */
   readonly remedy: string;
@@ -100,7 +99,6 @@ const errorSchema = z.object({
 
 /** How an answer is to be read. */
 export interface PrometheusOptions {
-  /** The error of a reason. */
   readonly refuse: (state: string) => Error;
   /** The largest value that is taken. @default {1e9} */
   readonly most?: number;
@@ -144,9 +142,14 @@ export function parsePrometheus(
   return only.values.map(([atS, value], index) => {
     const number = value.trim() === "" ? NaN : Number(value);
     if (number >= 0 && number <= most) return { atS, value: number };
-    const bounds = `from 0 to ${most.toExponential().replace("e+", "e")}`;
+    const bounds = `from 0 to ${exponent(most)}`;
     throw refuse(
       `data.result.0.values.${index} is "${value}" at ${atS}, expected a number of ${counted} ${bounds}`,
     );
   });
+}
+
+/** A power of ten as people write it: 1e9, not 1000000000. */
+export function exponent(value: number): string {
+  return value.toExponential().replace("e+", "e");
 }

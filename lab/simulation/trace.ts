@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parsePrometheus, resample, type TimedValue } from "./time_series.ts";
+import { exponent, parsePrometheus, resample, type TimedValue } from "./time_series.ts";
 
 /** Values at a fixed step. */
 export interface Trace {
@@ -79,11 +79,6 @@ export function parseTrace(text: string, options: ParseOptions): Trace {
       if (values.length === 0) throw refuse("it is empty, expected one request rate per line");
       return { name, unit: "requests/s", stepS: 1, values: Float64Array.from(values) };
     }
-    case "cores": {
-      const remedy = "leave samples out, or give --format arrivals if each line is one request";
-      const samples = parseTimedValues(body, { ...options, format });
-      return { name, unit: "cores", ...resample(samples, { refuse, remedy }) };
-    }
     case "arrivals": {
       const lines = dataLines(body, (line) => timeOf(firstColumn(line.text)));
       const times = lines.map(({ line, value }) => {
@@ -97,8 +92,11 @@ export function parseTrace(text: string, options: ParseOptions): Trace {
       if (lines.every(({ line }) => PLAIN_NUMBER.test(line.text))) refuseRates(times, refuse);
       return { name, unit: "requests/s", stepS: 1, ...countArrivals(times, refuse) };
     }
+    case "cores":
     case "prometheus": {
-      const remedy = "query with a step of 1s or more";
+      const remedy = format === "cores"
+        ? "leave samples out, or give --format arrivals if each line is one request"
+        : "query with a step of 1s or more";
       const samples = parseTimedValues(body, { ...options, format });
       return { name, unit: "cores", ...resample(samples, { refuse, remedy }) };
     }
@@ -148,11 +146,6 @@ function place({ number, text }: Line): string {
 
 function firstColumn(line: string): string {
   return (line.split(",", 1)[0] ?? "").trim();
-}
-
-/** A power of ten as people write it: 1e9, not 1000000000. */
-function exponent(value: number): string {
-  return value.toExponential().replace("e+", "e");
 }
 
 /** A plain decimal number from 0 to `most`. */

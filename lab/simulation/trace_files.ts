@@ -11,23 +11,20 @@ import {
   type TraceFormat,
 } from "./trace.ts";
 
-/** A trace that comes with the project; source and licence stand beside it. */
-interface ShippedTrace {
-  readonly file: string;
-  readonly format: TraceFormat;
-}
-
-const SHIPPED: ReadonlyMap<string, ShippedTrace> = new Map([
+/** Traces that come with the project; source and licence stand beside them. */
+const SHIPPED = new Map<string, { readonly file: string; readonly format: TraceFormat }>([
   ["diurnal", { file: "autothrottle-rps/diurnal.txt", format: "rps" }],
   ["bursty", { file: "autothrottle-rps/bursty.txt", format: "rps" }],
   [
     "azure-code",
     { file: "azure-llm-arrivals/AzureLLMInferenceTrace_code.csv.gz", format: "arrivals" },
   ],
-  ...[0, 1, 2, 3, 4, 5].map((number): [string, ShippedTrace] => [
-    `crane${number}`,
-    { file: `crane-dsp-prod/input${number}.csv.gz`, format: "cores" },
-  ]),
+  ...[0, 1, 2, 3, 4, 5].map((number) =>
+    [
+      `crane${number}`,
+      { file: `crane-dsp-prod/input${number}.csv.gz`, format: "cores" },
+    ] as const
+  ),
 ]);
 
 /** Names that `readShippedTrace` knows. */

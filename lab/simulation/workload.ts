@@ -21,7 +21,7 @@ export interface WorkloadOptions {
    */
   readonly random: Random;
   readonly meanCores?: number;
-  readonly p95Cores?: number;
+  readonly p95Cores?: number | undefined;
   /** Mean CPU time of a request, ms; recorded requests that are scaled to CPUs cost what that takes. */
   readonly costMs: number;
   /** Standard deviation / mean of that time (log-normal). @default 1 */

@@ -12,20 +12,13 @@ import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 /** The parsed arguments, before rules that no single flag can check. */
 export type TaskArguments<Flags> =
   | { readonly kind: "flags"; readonly flags: Flags }
-  | HelpText
+  | { readonly kind: "help"; readonly text: string }
   | UsageError;
 
-/** The help was asked for. */
-export interface HelpText {
-  readonly kind: "help";
-  readonly text: string;
-}
-
-/** To be printed to standard error before the program ends with the code. */
+/** A mistake in the arguments, as a sentence for the user. */
 export interface UsageError {
   readonly kind: "usage-error";
   readonly message: string;
-  readonly exitCode: 2;
 }
 
 /**
@@ -47,8 +40,7 @@ export function parseTaskFlags<Flags extends object>(
       ? { kind: "help", text }
       : usageError(command.name(), error.message.replace(/^error: /, ""));
   }
-  const flags = command.opts<Flags & Record<string, unknown>>();
-  return { kind: "flags", flags };
+  return { kind: "flags", flags: command.opts<Flags & Record<string, unknown>>() };
 }
 
 /** A mistake as one sentence that points to the help of the task. */
@@ -57,7 +49,6 @@ export function usageError(task: string, problem: string): UsageError {
   return {
     kind: "usage-error",
     message: `Cannot run the ${task}: ${sentence}; see deno task ${task} --help`,
-    exitCode: 2,
   };
 }
 

@@ -1,6 +1,5 @@
 /**
- * The rule by which the agent estimates what a container needs, from its readings, and how long work may
- * wait on a node where limits follow demand.
+ * Estimates a container's need from its readings, and how long work may wait on a node in `tight`.
  *
  * @module
  */
@@ -9,10 +8,10 @@ import { createSaturation, type DemandSignal, type HiddenDemand } from "./satura
 /** A container's demand: its mean usage, how unevenly its work comes, and what its quota hides. */
 export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs">, HiddenDemand {}
 
-/** A rule that turns signals into an estimate. It has a state; each container has its own. */
+/** Turns signals of one container into an estimate, and keeps a state for it. */
 export type DemandRule = (signal: DemandSignal) => DemandEstimate;
 
-/** A new rule for one container: what it uses, how unevenly, and what should be tried out. */
+/** A new rule for one container. */
 export function createDemandRule(options: LevelOptions = {}): DemandRule {
   const level = createUsageLevel(options);
   const saturation = createSaturation();
@@ -30,13 +29,13 @@ export interface LevelOptions {
   readonly meanMs?: number;
 }
 
-/** Level and burstiness in the making. */
+/** The mean and burstiness of a container's usage so far. */
 export interface UsageLevel {
   /** Takes the usage of an interval, millicores. */
   feed(usage: number, intervalMs: number): void;
   /** Millicores; 0 before the first interval. */
   readonly mean: number;
-  /** CPU ms: variance of the work of a time / mean work of that time. */
+  /** CPU ms: variance / mean of the work in an interval. */
   readonly burstinessMs: number;
 }
 
@@ -44,26 +43,26 @@ export interface UsageLevel {
 const BLOCK_MS = 1000;
 /** Time constant of the burstiness. */
 const MEMORY_MS = 300_000;
-/** Burstiness of requests of 10 ms that vary as much as they cost: taken until there is a history. */
+/** Burstiness until there is a history: of requests with a mean and a deviation of 10 ms. */
 const USUAL_BURSTINESS_MS = 20;
-/** Blocks that it counts for, fading as others come. */
+/** Number of blocks as which it counts, fading as measured blocks come. */
 const USUAL_BLOCKS = 10;
-/** Blocks at the end of which a shift of the level is looked for. */
+/** A shift of the level is looked for in this many of the last blocks. */
 const LONGEST_WINDOW = 8;
-/** Standard errors beyond which the level is taken to have shifted. */
+/** A deviation of more standard errors is a shift of the level. */
 const SURPRISE = 5;
-/** (millicores)²: steadier than the readings themselves nothing is. */
+/** (millicores)²: the precision of the readings. */
 const LEAST_VARIANCE = 1;
-/** Millicores; a level below is too low to scale from. */
+/** Millicores; burstiness is not scaled from a lower level. */
 const LEAST_LEVEL = 1;
 /** A difference between two blocks counts up to this many standard deviations of usual work. */
 const MOST_DEVIATIONS = 5;
 
 /**
- * The mean fades exponentially. It moves at once to the mean of the last one to eight blocks where that
- * is further away than chance explains: a level that has shifted should not be averaged with what was
- * before. The mean that chance explains least is taken, as a likelihood ratio test for a change at an
- * unknown moment does (Page: Continuous inspection schemes, 1954).
+ * The mean is exponentially weighted. It moves at once to the mean of the last one to eight blocks where
+ * that is further away than chance explains, so that a new level is not averaged with the last one. The
+ * window with the largest deviation counts, as in a likelihood ratio test for a change at an unknown
+ * moment (Page: Continuous inspection schemes, 1954).
  *
  * Work that comes at random (a compound Poisson process of jobs S) has a variance in proportion to
  * time and mean: burstiness = E[S²] / E[S]. It is estimated from differences of neighbouring blocks
@@ -74,7 +73,7 @@ export function createUsageLevel({ meanMs = 15_000 }: LevelOptions = {}): UsageL
   let mean: number | undefined;
   let used = 0;
   let spanMs = 0;
-  /** Blocks of late, the newest last; millicores. */
+  /** The last blocks, the newest last; millicores. */
   const recent: number[] = [];
   /** Fading sums over blocks: squared differences / 2 × time, usage, and their count. */
   let squares = 0;
@@ -105,7 +104,7 @@ export function createUsageLevel({ meanMs = 15_000 }: LevelOptions = {}): UsageL
     const averaged = before + (1 - Math.exp(-spanMs / meanMs)) * (block - before);
     mean = shifted(averaged, now);
     if (mean !== averaged && averaged > LEAST_LEVEL) {
-      // The burstiness that was learnt holds at the new level too, and must not outweigh it.
+      // The burstiness stays the same at the new level, and its history keeps its weight.
       squares *= mean / averaged;
       sum *= mean / averaged;
     }
@@ -113,10 +112,10 @@ export function createUsageLevel({ meanMs = 15_000 }: LevelOptions = {}): UsageL
     spanMs = 0;
   }
 
-  /** The mean, or that of the window that chance explains least, if it hardly does. */
+  /** The mean, or that of the window with the largest deviation if that is a shift. */
   function shifted(before: number, burstinessMs: number): number {
     let after = before;
-    let strangest = SURPRISE;
+    let largest = SURPRISE;
     let blocks = recent.length;
     let total = 0;
     for (let window = 1; window <= recent.length; window++) {
@@ -124,12 +123,12 @@ export function createUsageLevel({ meanMs = 15_000 }: LevelOptions = {}): UsageL
       const average = total / window;
       const variance = burstinessMs * 1000 * Math.max(before, average) / (window * BLOCK_MS);
       const deviations = Math.abs(average - before) / Math.sqrt(Math.max(variance, LEAST_VARIANCE));
-      if (deviations <= strangest) continue;
-      strangest = deviations;
+      if (deviations <= largest) continue;
+      largest = deviations;
       after = average;
       blocks = window;
     }
-    // Blocks before belong to the level that was left: they would be a shift back the next time.
+    // Earlier blocks belong to the last level: they would look like a shift back.
     if (after !== before) recent.splice(0, recent.length - blocks);
     return after;
   }
@@ -150,19 +149,18 @@ export function createUsageLevel({ meanMs = 15_000 }: LevelOptions = {}): UsageL
   };
 }
 
-/** The demand: the need, or the trial if that is more. Millicores. In `tight` the container bids for it. */
+/** The demand, for which the container bids in `tight`: the need, or the trial if more. Millicores. */
 export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: number): number {
   return Math.max(estimate.trial, queueingNeed(estimate, waitMs));
 }
 
-/** Share of the work that may wait longer than it should. */
+/** Share of the work that may wait longer than `waitMs`. */
 const LATE_SHARE = 0.01;
-/** Least headroom, as a share of the mean: even work that comes evenly needs some. */
+/** Least headroom, as a share of the mean, also for work that comes evenly. */
 const LEAST_HEADROOM = 0.05;
 
 /**
- * Millicores that a container needs for its work to wait longer than `waitMs` with a chance of 1 % at
- * most.
+ * Millicores that a container needs so that at most 1 % of its work waits longer than `waitMs`.
  *
  * In heavy traffic the work that waits is exponentially distributed, with the decay 2 (c − m) / v for
  * a rate of service c, a mean of work m and a variance of work v = b m per time (Kingman: The single
@@ -185,35 +183,33 @@ export function queueingNeed(
 export interface SharingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
-  /** Demand by a metric; absent where there is none. */
   readonly asked?: number | undefined;
-  /** Its part of the room if all bid for more than there is; its floor at least. */
+  /** Its part of the room if all bid for more than there is; at least its floor. */
   readonly part: number;
 }
 
-/** A container with a quota that has run out for this long, ms, is taken to want all that there is. */
+/** A container that has been saturated for this long, ms, counts as one that uses all it can get. */
 const INSATIABLE_MS = 10_000;
-/** How long work should wait at most where CPU is ample, ms: one CFS period. */
+/** Longest wait of work where CPU is ample, ms: one CFS period. */
 export const WAIT_TARGET_MS = 100;
-/** Beyond this waiting no longer saves CPU worth speaking of. */
+/** Longest wait of work, ms: a longer one hardly saves CPU. */
 export const MOST_WAIT_MS = 2000;
-/** Parts that add up to the room may miss it by the last digits, millicores. */
+/** Tolerance for sums of parts, millicores. */
 const ROUNDING = 1e-6;
-/** The bisection ends within a hundredth. */
+/** The bisection has an error of at most 1 %. */
 const STEPS = 9;
 
 /**
- * The shortest wait, ms, at which the needs of all fit into `room`, millicores: at least `targetMs`, at
- * most {@linkcode MOST_WAIT_MS}. No need grows with the wait, so bisection finds it.
+ * The shortest wait, ms, at which the needs of all containers fit into `room`, millicores: at least
+ * `targetMs`, at most {@linkcode MOST_WAIT_MS}. No need grows with the wait, so bisection finds it.
  *
- * A container that has been saturated for {@linkcode INSATIABLE_MS} counts with its part at most: a job
- * that eats all it gets needs more the more it is given, and no other work should wait for that. The
- * same goes for what a metric asks for.
+ * A container that has been saturated for {@linkcode INSATIABLE_MS} counts with at most its part: a job
+ * that uses all it gets needs more the more it is given, and other work should not wait for that. The
+ * same holds for demand by a metric.
  *
- * A clearing by itself divides what is short by weight: it would leave one container all of its
- * headroom and another less than it uses. With needs that fit, every container has what it uses, and
- * headroom shrinks until work waits equally long, but where a ceiling, a part or the least headroom bounds
- * the need.
+ * If the needs did not fit, the clearing would divide by weight, and leave one container all of its
+ * headroom and another less than it uses. With a common wait headroom shrinks instead until work waits
+ * equally long everywhere, within ceilings, parts and the least headroom.
  */
 export function commonWait(
   containers: readonly SharingContainer[],

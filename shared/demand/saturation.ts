@@ -1,5 +1,5 @@
 /**
- * Demand of a container with a quota that runs out all the time.
+ * Demand that a quota hides because it runs out all the time.
  *
  * @module
  */
@@ -11,55 +11,52 @@ export interface DemandSignal extends
     ContainerSample,
     "intervalMs" | "usage" | "throttledMsPerS" | "periods" | "throttledPeriods" | "quota"
   > {
-  /**
-   * How hard it is to give the container more: 0 while CPU of the node is free, 1 when others would
-   * have to be lowered for it.
-   */
+  /** 0 while CPU of the node is ample, 1 when other containers would be lowered for a raise. */
   readonly scarcity: number;
-  /** How long work may wait for a quota on this node now, ms: longer where CPU is short. */
+  /** How long work may wait for a quota on this node, ms: longer where CPU is short. */
   readonly waitMs: number;
 }
 
-/** Demand that a quota hides when it runs out. */
+/** The estimate of hidden demand. */
 export interface HiddenDemand {
-  /** Millicores to be tried out; 0 for none. */
+  /** The limit to try out, millicores; 0: none. */
   readonly trial: number;
   /**
-   * For how long the quota has run out in every period, trials and all, ms: twice as quick to fall as to
-   * rise, so that one better period does not end what has lasted.
+   * For how long the quota has run out in every period, also during trials, ms. Falls twice as fast as it
+   * rises, so that it survives a better period.
    */
   readonly saturatedMs: number;
 }
 
-/** Watches one container; `need` is what it needs as far as is known, millicores. */
+/** Takes a reading of one container; `need` is its estimated need, millicores. */
 export type Saturation = (signal: DemandSignal, need: number) => HiddenDemand;
 
-/** Beyond this it no longer matters for how long a quota has run out. */
+/** Largest value of `saturatedMs`. */
 const MOST_SATURATED_MS = 20_000;
 
-/** How long saturation must last at first before more is tried, and at most, after trials that showed nothing. */
+/** How long saturation lasts before a trial, ms: at first, and at most, after trials that were wrong. */
 const [PATIENCE_MS, MOST_PATIENCE_MS] = [150, 1200];
-/** Largest step as a multiple of the quota: while CPU is free, and where others have to pay for it. */
+/** Largest trial as a multiple of the quota: while CPU is ample, and while it is scarce. */
 const [FREE_GROWTH, SCARCE_GROWTH] = [4, 1.5];
-/** How long a trial lasts once it is in force. */
+/** How long a trial lasts once its quota is in force. */
 const TRIAL_MS = 1500;
-/** A CFS period, the shortest time in which a quota can run out. */
+/** The CFS period. */
 const PERIOD_MS = 100;
-/** Runnable threads, as a share of the most that were seen, at which all of them wait. */
+/** All threads count as waiting if at least this share of the most that were seen is runnable. */
 const FULL = 0.85;
-/** Millicores of runnable threads per millicore of quota, below which nothing is hidden. */
+/** Runnable threads as a multiple of the quota, below which no demand is hidden. */
 const LEAST_PRESSURE = 1.2;
 /** Time constant with which the most threads seen are forgotten. */
 const MEMORY_MS = 600_000;
-/** A trial was right when the usage or the need in it exceeds the quota before it by this factor. */
+/** A trial was right if usage or need during it exceeded the quota before it by this factor. */
 const RIGHT = 1.2;
-/** Factor on patience after a trial that showed nothing; divisor after one that was right. */
+/** Factor on the patience after a wrong trial; divisor after a right one. */
 const LEARNT = 1.5;
-/** A trial that was not granted for this long is given up. */
+/** A trial ends if its quota has not come into force for this long. */
 const UNGRANTED_MS = 4000;
-/** A quota that runs out in every period for this long hides something, however few threads wait. */
+/** A quota that runs out in every period for this long hides demand, however few threads wait. */
 const EXHAUSTED_MS = 3000;
-/** Saturation under a trial asks for a larger one after this long. */
+/** Saturation during a trial leads to a larger one after this long. */
 const AGAIN_MS = 1000;
 
 interface Trial {
@@ -74,18 +71,18 @@ interface Trial {
 }
 
 /**
- * While a quota runs out, neither usage nor throttled time shows what would have been used: as soon as
- * all threads wait, a small excess and a large one are the same. Only its duration separates them, and
- * in the end only a trial: a large step up, for a moment in which usage shows the need.
+ * While a quota runs out, neither usage nor throttled time shows the demand: once all threads wait, a
+ * small excess looks like a large one. Its duration is a first sign. The proof is a trial: a large raise
+ * for a short time, in which usage shows the need.
  *
- * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
- * is learnt: each trial that showed nothing makes it longer, each that was right shorter again.
+ * Work that comes at random saturates any tight quota now and then, for a period or two. So the patience
+ * before a trial is learnt: it grows with each trial that was wrong, and shrinks with each right one.
  */
 export function createSaturation(): Saturation {
   let patience = PATIENCE_MS;
   let most = 0;
   let before = 0;
-  /** For how long with all threads waiting; and in every period, waiting or not. */
+  /** For how long the quota has run out with all threads waiting; and in every period, waiting or not. */
   let [lastedMs, exhaustedMs] = [0, 0];
   let saturatedMs = 0;
   let trial: Trial | undefined;
@@ -97,12 +94,12 @@ export function createSaturation(): Saturation {
   ): number {
     const threads = usage + throttledMsPerS;
     if (periods === 0) {
-      // No period ended: nothing was booked that could confirm or refute it.
+      // No period has ended, so that the reading neither confirms nor refutes the saturation.
       if (lastedMs > 0) lastedMs += intervalMs;
       return Math.max(threads, most);
     }
-    // The lesser of two readings counts: throttled time is booked when a pause ends, so one reading may
-    // hold the pauses of more periods than it is long.
+    // The smaller of two readings counts: the kernel adds throttled time when a pause ends, so that one
+    // reading may contain pauses of more periods than it is long.
     most = Math.max(Math.min(threads, before), most * Math.exp(-intervalMs / MEMORY_MS));
     before = threads;
     const share = most > 0 ? Math.min(1, threads / most) : 1;
@@ -119,7 +116,7 @@ export function createSaturation(): Saturation {
     return Math.max(threads, most);
   }
 
-  /** The millicores to be tried out after a reading. */
+  /** The limit to try out after a reading, millicores. */
   const feed: (...reading: Parameters<Saturation>) => number = (signal, need) => {
     const { quota, intervalMs, scarcity, waitMs } = signal;
     if (quota === undefined) {
@@ -127,11 +124,11 @@ export function createSaturation(): Saturation {
       return 0;
     }
     const threads = watch(signal);
-    // Where work may wait longer, saturation is expected for longer.
+    // Where work may wait longer, saturation must last longer.
     const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
     const again = trial !== undefined && quota > RIGHT * trial.from;
     const asks = trial === undefined || again;
-    // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
+    // Threads that wait for a CPU are not counted: on a busy node fewer seem runnable.
     const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
     if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
       const growth = FREE_GROWTH + scarcity * (SCARCE_GROWTH - FREE_GROWTH);
@@ -142,13 +139,13 @@ export function createSaturation(): Saturation {
     }
     if (trial === undefined) return 0;
     const { wanted, from } = trial;
-    // Its time begins when the larger quota is in force.
+    // The trial's time begins when the larger quota is in force.
     if (quota > from) {
       trial.inForceMs += intervalMs;
       trial.usedMs += signal.usage * intervalMs / 1000;
     } else trial.ungrantedMs += intervalMs;
     if (trial.inForceMs >= TRIAL_MS) {
-      // The need is an average that follows a rare burst late.
+      // The need is an average, which follows a rare burst late.
       const shown = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
       patience = shown > RIGHT * from
         ? Math.max(PATIENCE_MS, patience / LEARNT)

@@ -5,16 +5,16 @@
  * @module
  */
 import type { MarketContainer, PaceMemory } from "./market_container.ts";
-import { type LimitRange, roundShares, upToGrid } from "./rounding.ts";
+import { type LimitBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
-/** Each pressure condition takes a tenth; they multiply. */
+/** Factor on the capacity for each pressure condition of the node. */
 const PRESSURE_FACTOR = 0.9;
 
 /**
- * (1 − reserve) × 0.9^pressures of allocatable, less `unmanaged`, at least 0; millicores. 8000 m with
- * 500 m held by pods that take no part, and no pressure condition (memory, disk, PIDs): 6700 m. At least
- * the same share of `available`, so that CPU that other pods request and leave idle is divided as well.
+ * The millicores that the market divides: allocatable × (1 − reserve) × 0.9^pressures − `unmanaged`, the
+ * CPU of pods outside of the market. Worked: 8000 m with 500 m unmanaged and no pressure: 6700 m. At
+ * least the same share of `available`, so that CPU which those pods leave idle is divided, too.
  */
 export function marketCapacity(
   { allocatable, unmanaged, pressures, reserve = 0.1, available = 0 }: {
@@ -22,7 +22,7 @@ export function marketCapacity(
     readonly unmanaged: number;
     readonly pressures: number;
     readonly reserve?: number;
-    /** CPU that only the market's containers use, or nothing. */
+    /** CPU that pods outside of the market do not use. */
     readonly available?: number;
   },
 ): number {
@@ -33,17 +33,17 @@ export function marketCapacity(
 /** Least CPU that any bid asks for: the smallest quota the kubelet sets. */
 export const LEAST_CPU = 10;
 
-/** A limit and its bounds before holds. Millicores. */
-export interface HeldLimit extends LimitRange {
+/** A limit and its bounds, before its hold is applied. Millicores. */
+export interface HeldLimit extends LimitBounds {
   readonly held?: "half" | "lower" | "both" | undefined;
   /** The limit as last decided. */
   readonly present: number;
-  /** Absent while there are no readings: then the limit stays as it is. */
+  /** Absent before the first readings: then the limit stays. */
   readonly demand?: number | undefined;
 }
 
-/** Bounds of the limit after holds: what the container's limit may become in this clearing. */
-export function limitBounds({ floor, ceiling, present, demand, held }: HeldLimit): LimitRange {
+/** The bounds of the next limit, with the hold applied. */
+export function limitBounds({ floor, ceiling, present, demand, held }: HeldLimit): LimitBounds {
   if (held === "both" || demand === undefined) return { floor: present, ceiling: present };
   if (held === "lower") {
     return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
@@ -52,29 +52,28 @@ export function limitBounds({ floor, ceiling, present, demand, held }: HeldLimit
   return { floor: isHalved ? Math.min(ceiling, present - (present - floor) / 2) : floor, ceiling };
 }
 
-/** The part of a container that its bid depends on; without demand it asks for its limit. */
+/** The fields of a container that its bid depends on. Without demand it bids for its limit. */
 export type Bidder =
   & Pick<MarketContainer, "floor" | "ceiling" | "weight" | "boost" | "demand">
   & { readonly memory: Pick<PaceMemory, "limit"> };
 
 /**
- * The bid of a container. Its floor is not the limit's: an idle floor costs nothing, since cpu.weight
- * gives it back when needed, so the clearing gets min(floor, max(10 m, demand)). Otherwise 110 pods at
- * 100 m would overload an idle node of 8 cores.
+ * The bid of a container. Its floor is min(floor of the limit, max(10 m, demand)): an idle container
+ * gets its floor back by cpu.weight when it needs it, and with the whole floors 110 idle pods at 100 m
+ * would overload a node of 8 cores.
  *
- * Demand is rounded up to the grid, as the limit will be: a bid of 82 m that the clearing grants whole
- * must not end at 80 m because rounding gave the step to another.
+ * Demand is rounded up to the grid, as the limit will be: otherwise a bid of 82 m that is granted whole
+ * could end at 80 m.
  */
 export function bidOf({ weight, floor, ceiling, memory, demand = memory.limit }: Bidder): Bid {
-  const least = Math.min(floor, Math.max(LEAST_CPU, demand));
-  return { weight, floor: least, ceiling, demand: upToGrid(demand) };
+  const bidFloor = Math.min(floor, Math.max(LEAST_CPU, demand));
+  return { weight, floor: bidFloor, ceiling, demand: upToGrid(demand) };
 }
 
 /**
- * The bidders, with more demand for those that start (`boost`): their present limit and, by weight, a
- * part of `spare`, up to the ceiling. `spare` is in millicores that no container holds; below 0 a
- * container that starts asks for no more than it needs, so that it takes nothing from others. One
- * without readings asks for nothing yet.
+ * The bidders, with more demand for those that start (`boost`) and have readings: the present limit and,
+ * by weight, a part of `spare`, up to the ceiling. `spare` are the millicores that no container holds;
+ * below 0 demand stays, so that a start takes nothing from others.
  */
 export function withStartupDemand<B extends Bidder>(
   bidders: readonly B[],
@@ -94,11 +93,11 @@ export function withStartupDemand<B extends Bidder>(
 
 /** A clearing's result for a bidder. Millicores. */
 export interface RoundOutcome {
-  /** The bid's floor: what an idle container is counted with. */
-  readonly least: number;
+  /** The bid's floor: the commitment of an idle container. */
+  readonly bidFloor: number;
   /** Demand within the bid's bounds. */
   readonly need: number;
-  /** The limit for what is needed: max(floor, share), on the grid. */
+  /** The limit that the clearing gives: max(floor of the limit, share of the bid), on the grid. */
   readonly share: number;
 }
 
@@ -108,10 +107,7 @@ export function clearRound<B extends Bidder>(
   { capacity, grantable = capacity }: {
     /** Millicores that the market may share. */
     readonly capacity: number;
-    /**
-     * Millicores of it that raises may commit; the rest is divided only as far as floors need it,
-     * since shares of it could not be given to all that are short alike. @default {capacity}
-     */
+    /** Millicores of it that raises may commit; floors may take more. @default {capacity} */
     readonly grantable?: number;
   },
 ): {
@@ -125,9 +121,9 @@ export function clearRound<B extends Bidder>(
   const { mode, price, shares } = clearMarket(bids, divided);
   const onGrid = roundShares(shares, bids, { capacity: divided });
   const outcomes = bidders.map((bidder, i) => {
-    const { floor: least, ceiling, demand } = bids[i] as Bid;
-    const need = Math.min(Math.max(demand, least), ceiling);
-    return { ...bidder, least, need, share: Math.max(bidder.floor, onGrid[i] as number) };
+    const { floor: bidFloor, ceiling, demand } = bids[i] as Bid;
+    const need = Math.min(Math.max(demand, bidFloor), ceiling);
+    return { ...bidder, bidFloor, need, share: Math.max(bidder.floor, onGrid[i] as number) };
   });
   return { mode, price, outcomes };
 }

@@ -16,7 +16,7 @@ import {
 } from "./clearing_round.ts";
 import { CREDIT_BOUNDS, CREDIT_HALF_LIFE_MS, creditAfter, type CreditStep } from "./credits.ts";
 import { splitByRequest } from "./pod_split.ts";
-import { isAtCeiling, type LimitRange, roundBounds, roundShares, upToGrid } from "./rounding.ts";
+import { isAtCeiling, type LimitBounds, roundBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
 pure(
@@ -144,7 +144,7 @@ pure("clearRound() gives what is needed, or what weight, holds and floors make o
   }
   const two = [bidder({}, STEADY), bidder({ demand: 20 }, STEADY)];
   const { price, outcomes } = clearRound(two, { capacity: 2000 });
-  assert.deepEqual([price, outcomes.map(({ least }) => least)], [0, [100, 20]]);
+  assert.deepEqual([price, outcomes.map(({ bidFloor }) => bidFloor)], [0, [100, 20]]);
 });
 
 const anyChange: fc.Arbitrary<Change & HeldLimit> = fc.record({
@@ -168,14 +168,14 @@ forAll("clearRound() keeps bounds, holds, order and capacity for any bidders", [
     const { held, demand, present } = drawn[index] ?? {};
     assert.ok(floor <= share && share <= ceiling);
     assert.ok(Number.isInteger(share));
-    assert.ok(outcome.least <= floor && need <= ceiling);
+    assert.ok(outcome.bidFloor <= floor && need <= ceiling);
     if (held === "both" || demand === undefined) assert.equal(share, present);
     if (held === "lower") assert.ok(share >= (present ?? Infinity));
     if (mode === "overloaded") assert.equal(share, floor);
     // Rounding up to the grid is all that a share can have above the need.
     else assert.ok(share <= Math.max(floor, need + 10));
     if (share > floor) aboveFloors += share;
-    else least += Math.min(outcome.least, share);
+    else least += Math.min(outcome.bidFloor, share);
   });
   if (mode !== "overloaded") assert.ok(aboveFloors + least <= capacity + 1e-6);
 });
@@ -197,7 +197,7 @@ pure("clearRound() divides what raises may not commit only as far as floors need
 /** Thousandths of a millicore, up to 5000 m. */
 const amount = fc.nat(5_000_000).map((n) => n / 1000);
 
-const bounds: fc.Arbitrary<LimitRange> = fc.tuple(amount, fc.oneof(fc.constant(0), amount))
+const bounds: fc.Arbitrary<LimitBounds> = fc.tuple(amount, fc.oneof(fc.constant(0), amount))
   .map(([floor, width]) => ({ floor, ceiling: floor + width }));
 
 /** A market with bounds on the grid, as the agent clears it, and its capacity. */
@@ -237,7 +237,7 @@ forAll("roundBounds() rounds the floor up and the ceiling down, or neither", [bo
 pure("roundShares() adds steps by remainder and index, floors off the grid first", () => {
   const wide = { floor: 0, ceiling: 1000 };
   const off = { floor: 37, ceiling: 200 };
-  const rows: readonly (readonly [number[], LimitRange, number, number[]])[] = [
+  const rows: readonly (readonly [number[], LimitBounds, number, number[]])[] = [
     [[33, 38, 38, 41], wide, 150, [30, 40, 40, 40]],
     [[15, 15, 15], wide, 45, [20, 10, 10]],
     // The capacity is not used up.

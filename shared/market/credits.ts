@@ -15,19 +15,19 @@
  * @module
  */
 
-/** Bounds of a credit, hence the largest part that it can play: a factor 4 between two bidders. */
+/** Bounds of a credit: it makes at most a factor of 4 between two bidders. */
 export const CREDIT_BOUNDS = { least: 0.5, most: 2 };
 
-/** Five minutes: longer than a burst, shorter than a load that has changed for good. */
+/** Longer than a burst, shorter than a lasting change of load. */
 export const CREDIT_HALF_LIFE_MS = 300_000;
 
 /** Share and need of a bidder over one interval. */
 export interface CreditStep {
-  /** Millicores it got. */
+  /** Millicores. */
   readonly share: number;
-  /** Millicores it needed. */
+  /** Millicores. */
   readonly need: number;
-  /** Millicores that would be its part if every bidder needed more than its own. */
+  /** Millicores that it would get if every bidder needed more than that. */
   readonly entitlement: number;
   readonly intervalMs: number;
 }
@@ -54,7 +54,7 @@ export function creditAfter(
   return boundedCredit(2 ** (target + (before - target) * kept));
 }
 
-/** The credit, or the bound that it lies beyond. */
+/** The credit within {@linkcode CREDIT_BOUNDS}. */
 export function boundedCredit(credit: number): number {
   return Math.max(CREDIT_BOUNDS.least, Math.min(credit, CREDIT_BOUNDS.most));
 }

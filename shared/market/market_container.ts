@@ -1,5 +1,5 @@
 /**
- * A container of the node, as its bounds and readings have it: what the market clears and paces.
+ * A container in the market, by its bounds and readings.
  *
  * @module
  */
@@ -12,25 +12,25 @@ export interface PaceMemory {
   readonly limit: number;
   /** Limits that were replaced in the last two seconds, the latest last. */
   readonly recent: readonly { readonly until: number; readonly limit: number }[];
-  /** When its readings began. */
+  /** When the first readings came. */
   readonly since: number;
   readonly raisedAt: number;
   /** When the limit was last changed. */
   readonly changedAt: number;
-  /** The limit before a large raise that throttling asked for; absent after any other change. */
+  /** The limit before a large raise because of throttling; absent after any other change. */
   readonly trialFrom?: number | undefined;
   readonly fundedAt: number;
   /** Where idle CPU is free: when it last wanted more than its share. */
   readonly rationedAt?: number | undefined;
   /** Where idle CPU is free: since when the share has been clearly above the limit. */
   readonly raiseSince?: number | undefined;
-  /** Where idle CPU is free: when others last took what it is due. */
+  /** Where idle CPU is free: when it was last short, since others took its part. */
   readonly shortAt?: number | undefined;
   /** Since when the share has been clearly below the limit, and the highest share since. */
   readonly lower?: { readonly since: number; readonly highest: number } | undefined;
 }
 
-/** A container. CPU in millicores; its demand and load are absent while there are no readings. */
+/** A container. CPU in millicores; demand and load are absent before the first readings. */
 export interface MarketContainer {
   readonly memory: PaceMemory;
   /** Bounds of the limit, holds included, on the grid. */
@@ -38,17 +38,17 @@ export interface MarketContainer {
   readonly ceiling: number;
   /** The limit that the user set. */
   readonly originalLimit: number;
-  /** That of its bounds, times its credit. */
+  /** The weight of its bounds × its credit. */
   readonly weight: number;
-  /** Factor in the weight beside the request: by priority and credit. @default {1} */
+  /** The part of the weight by priority and credit. @default {1} */
   readonly multiplier?: number;
-  /** True for a container that starts: its raises are for that. */
+  /** True for a container that starts and gets a boost. */
   readonly boost?: boolean;
   readonly demand?: number | undefined;
-  /** True where that is what a metric asks for, which is more than its readings show. */
+  /** True where the demand is by a metric, and more than the readings show. */
   readonly metric?: boolean | undefined;
   readonly load?: RecentLoad | undefined;
-  /** CPU request in the kernel's weight; absent where it is not known. */
+  /** The CPU request by the kernel's weight; absent where unknown. */
   readonly request?: number | undefined;
   /** Quota in the cgroup now, where it has one. */
   readonly quota?: number | undefined;
@@ -59,17 +59,17 @@ export interface MarketContainer {
 }
 
 /**
- * Time constant of usage and waiting, ms: with 1 s chance lowers victims too, while they catch up; with
- * 3 s a neighbour that takes all CPU is lowered after 6 s instead of 2.6.
+ * Time constant of usage and waiting, ms. With 1 s chance also lowers victims while they catch up; with
+ * 3 s a neighbour that takes all CPU is lowered only after 6 s instead of 2.6.
  */
 const RECENT_MS = 1500;
 /**
- * A container waits for CPU if a task of it does for this share of the time. From 0.3 on chance lowers
- * those that catch up, and with 0.4 a job is raised as soon as its victims wait less.
+ * A container waits for CPU if one of its tasks waits for this share of the time. From 0.3 on chance
+ * lowers containers that catch up, and with 0.4 a job is raised as soon as its victims wait less.
  */
 export const WAITS = 0.2;
 
-/** Exponentially fading means. */
+/** Exponentially weighted means. */
 export interface RecentLoad {
   /** Millicores used, with a time constant of 0.4 s. */
   readonly usage400ms: number;
@@ -82,8 +82,7 @@ export interface RecentLoad {
 }
 
 /**
- * The load after a sample. Usage begins with the first sample; waiting begins at 0, since a single
- * interval is no reason to take CPU from others.
+ * The load after a sample. Waiting begins at 0, so that a single interval takes no CPU from others.
  */
 export function nextLoad(
   before: RecentLoad | undefined,

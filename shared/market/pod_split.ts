@@ -5,17 +5,15 @@
  */
 
 /**
- * Fractions are split in units this much smaller than the value (a power of two); the rest, smaller
- * still, goes with a unit. It leaves 12 bits for the number of containers until the sum of units
- * would outgrow the 53 bits of a double.
+ * A fraction is split in units smaller than the value by this power of two. A double
+ * has 53 bits: 12 are left for the number of containers.
  */
 const UNITS = 2 ** 40;
 
 /**
- * The parts of `value` (at least 0, any unit) in proportion to the containers' requests, or equal
- * parts when none requests anything. They sum to `value` exactly, in whatever order they are
- * added. A whole value is split into whole parts, each within one of its exact proportion (largest
- * remainders first, then the lower index): 100 over requests 1, 1, 1 is 34, 33, 33.
+ * The parts of `value` (at least 0, any unit) in proportion to the containers' requests, or equal parts
+ * without requests. They sum to `value` exactly, in any order. A whole value is split into whole parts,
+ * each less than 1 from its exact proportion, by largest remainders: 100 over 1, 1, 1 is 34, 33, 33.
  */
 export function splitByRequest(value: number, requests: readonly number[]): number[] {
   const total = requests.reduce((sum, request) => sum + request, 0);
@@ -31,7 +29,7 @@ export function splitByRequest(value: number, requests: readonly number[]): numb
   const order = exact
     .map((part, index) => ({ index, remainder: part - (parts[index] as number) }))
     .sort((a, b) => b.remainder - a.remainder || a.index - b.index);
-  // One round, but for rounding in the proportions, which can leave a unit more or less.
+  // Mostly one round: rounding in the proportions can leave a unit more or less.
   while (left !== 0) {
     for (const { index } of order) {
       const part = parts[index] as number;

@@ -6,33 +6,30 @@
  */
 import { GRID } from "../quantity.ts";
 
-/** The value rounded up to the grid, but for what floating-point arithmetic adds. Millicores. */
+/** The value rounded up to the grid, with a tolerance for floating-point errors. Millicores. */
 export function upToGrid(millicores: number): number {
   return Math.ceil(millicores / GRID - 1e-9) * GRID;
 }
 
-/** The least and the most that a limit may be. Millicores. */
-export interface LimitRange {
+/** The bounds of a limit. Millicores. */
+export interface LimitBounds {
   readonly floor: number;
   readonly ceiling: number;
 }
 
-/**
- * True where no whole step is left between a limit and its ceiling, millicores: a ceiling off the grid
- * is never reached whole. Whether a limit may move at all is another question (`limit < ceiling`).
- */
+/** True where less than a step is left between a limit and its ceiling, which may be off the grid. */
 export function isAtCeiling(
-  { limit, ceiling }: Pick<LimitRange, "ceiling"> & { readonly limit: number },
+  { limit, ceiling }: Pick<LimitBounds, "ceiling"> & { readonly limit: number },
 ): boolean {
   return limit > ceiling - GRID;
 }
 
 /**
- * Bounds on the grid: the floor rounded up, the ceiling down. Where that would put the ceiling under
- * the floor both stay as they are, and {@linkcode roundShares} gives the floor: 12 to 18 m stays,
- * 12 to 25 m becomes 20 to 20 m.
+ * Bounds on the grid: the floor rounded up, the ceiling down. If the ceiling were then below the floor,
+ * both stay, and {@linkcode roundShares} gives the floor. Worked: 12 to 25 m becomes 20 to 20 m, 12 to
+ * 18 m stays.
  */
-export function roundBounds(bounds: LimitRange): LimitRange {
+export function roundBounds(bounds: LimitBounds): LimitBounds {
   const floor = Math.ceil(bounds.floor / GRID) * GRID;
   const ceiling = Math.floor(bounds.ceiling / GRID) * GRID;
   if (ceiling < floor) return { floor: bounds.floor, ceiling: bounds.ceiling };
@@ -40,19 +37,18 @@ export function roundBounds(bounds: LimitRange): LimitRange {
 }
 
 /**
- * The shares of a clearing on the grid, and within `capacity`, millicores. Every share is rounded down,
- * then steps are handed out while the sum stays within the capacity, one a bidder at most: first to
- * those that rounding put under their floor, then by the largest remainder, the lower index first
- * among equals. So the sum of the result exceeds neither the capacity nor, by more than one step a
- * bidder, the shares; equal bidders end within one step; and bounds on the grid are kept.
+ * The shares of a clearing on the grid, within `capacity`, millicores; as many bounds as shares, which
+ * must fit into the capacity. Every share is rounded down. Then bidders get one step each while the sum
+ * fits: first those that rounding put below their floor, then by the largest remainder, then by index.
+ * So the sum exceeds the shares by at most a step for each bidder, equal bidders differ by at most one
+ * step, and bounds on the grid hold.
  *
- * A floor off the grid is kept as far as the capacity reaches. A bidder with no multiple of the step
- * between its bounds gets its floor as it is. Shares below their floors, those of an overloaded
- * market, stay below. Shares must fit into the capacity; as many bounds as shares.
+ * A floor off the grid holds as far as the capacity allows. A bidder with no multiple of the step between
+ * its bounds gets its floor. Shares below their floors, in an overloaded market, stay below.
  */
 export function roundShares(
   shares: ArrayLike<number>,
-  bounds: readonly LimitRange[],
+  bounds: readonly LimitBounds[],
   { capacity }: { readonly capacity: number },
 ): Float64Array {
   const rounded = new Float64Array(shares.length);

@@ -22,22 +22,21 @@ export interface Bid {
   weight: number;
   /** The least share while the floors fit into the capacity. */
   floor: number;
-  /** The largest share. */
   ceiling: number;
   /** CPU that the bidder would use without a limit. */
   demand: number;
 }
 
-/** How much is wanted: all needs fit; only the floors fit; not even these. */
+/** Whether all needs fit, only the floors fit, or not even the floors. */
 export type Mode = "uncongested" | "congested" | "overloaded";
 
 /** The outcome of a clearing. */
 export interface Clearing {
   mode: Mode;
   /**
-   * Smallest Lagrange multiplier of capacity, 1/m: what one more millicore would add to the
-   * optimum. 0 when uncongested. Infinity when all shares are 0 and someone needs more, and when
-   * the floors take the whole capacity while a bidder without a floor needs some.
+   * Smallest Lagrange multiplier of capacity, 1/m: the gain of the optimum by one more millicore. 0
+   * when uncongested. Infinity when all shares are 0 and a bidder needs more, and when the floors take
+   * the whole capacity while a bidder without a floor needs some.
    */
   price: number;
   /** Millicores, in the order of the bids. */
@@ -48,7 +47,7 @@ export interface Clearing {
  * Divides `capacity` (millicores; below 0 counts as 0) between the bidders. With need = demand
  * within floor and ceiling:
  *
- * - uncongested, Σ need ≤ capacity: everyone gets the need;
+ * - uncongested, Σ need ≤ capacity: every bidder gets its need;
  * - congested, Σ floor ≤ capacity < Σ need: the maximum of Σ weight · ln share with
  *   floor ≤ share ≤ need, that is share = clamp(weight / price, floor, need);
  * - overloaded, capacity < Σ floor: the same within 0 ≤ share ≤ floor.
@@ -96,9 +95,9 @@ function shareAt({ weight, lower, upper }: Range, y: number): number {
 /**
  * The largest y at which the shares sum to `total`, where Σ lower ≤ total < Σ upper, up to the slack.
  *
- * The rest is divided by weight alone. If bidders' bounds make the sum of that too large, the root
- * lies below, so all that are at their lower bounds stay there; if too small, all at their upper ones
- * do. They are fixed, and the rest is divided anew.
+ * Each round divides what the fixed bidders leave by weight alone. If bounds make that sum too large,
+ * the root is at a lower y, where bidders at their lower bounds stay there: these are fixed. If it is
+ * too small, those at their upper bounds are.
  */
 function inversePrice(ranges: readonly Range[], total: number): number {
   const fixed: number[] = [];
@@ -116,8 +115,8 @@ function inversePrice(ranges: readonly Range[], total: number): number {
     }
     free = left;
   }
-  // Where all are at a bound (one that lacks less than the slack is at its upper one) the price is the
-  // smallest at which none would leave its lower bound.
+  // Where all are at a bound, up to the slack, the price is the smallest at which no bidder would leave
+  // its lower bound.
   const isFlat = !ranges.some(({ weight, lower, upper }) =>
     weight * y > lower && weight * y < upper * (1 - SLACK)
   );

@@ -1,6 +1,6 @@
 /**
- * Which raises and decreases of a limit are worth a change, how free CPU is split among raises, and which
- * containers pay for those that wait.
+ * Which raises and decreases are worth a change, how free CPU is split among raises, and which containers
+ * are lowered for raises that wait.
  *
  * @module
  */
@@ -10,23 +10,22 @@ import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { isThrottled, type PacedContainer, type PaceOptions } from "./paced_container.ts";
 
-/** Hysteresis of a container that gets too little fades with this time constant after a change, … */
+/** After a change, hysteresis of a container that needs more fades with this time constant … */
 const REST_MS = 60_000;
 /** … down to this share of the limit. */
 const LEAST_HYSTERESIS = 0.02;
 
-/** The part of a container that says why its limit rests, or when it moves. */
+/** The fields of a container that decide whether its limit moves. */
 export type DelayedLimit = Pick<
   PacedContainer,
   "memory" | "share" | "need" | "ceiling" | "throttledMsPerS"
 >;
 
 /**
- * The hysteresis, a share of the limit, that holds for a container at the monotonic time `now`, ms:
- * `usual` where its share is all that it needs. Where it is less, the clearing divides what there is,
- * and where the container is throttled below its ceiling, its need is at least that: a difference that
- * hysteresis keeps is unfair for as long as nothing else changes, so it shrinks while the limit rests.
- * A need moves all the time, a ration with its price only, a ceiling not at all, so few changes follow.
+ * The hysteresis of a container at the monotonic time `now`, ms, as a share of the limit: `usual` where
+ * the share is all that it needs. It fades while the limit rests where the container gets less than its
+ * need, or is throttled and may go to its ceiling: otherwise the missing part would be lacking for as
+ * long as nothing else changes. Few changes follow, since such shares move only with the price.
  */
 export function rationedHysteresis(
   container: DelayedLimit,
@@ -34,14 +33,14 @@ export function rationedHysteresis(
   { now }: { readonly now: number },
 ): number {
   const { memory, share, need } = container;
-  if (share >= need && !isLastRaise(container)) return usual;
+  if (share >= need && !isRaiseToCeiling(container)) return usual;
   const rested = usual * Math.exp(-(now - memory.changedAt) / REST_MS);
   return Math.min(usual, Math.max(LEAST_HYSTERESIS, rested));
 }
 
 /**
- * Whether a raise to `limit`, millicores, relieves enough for others to pay for it. Rounding gives a
- * step of the grid now to one and now to another: no container that gets too little is raised for that.
+ * Whether a raise to `limit`, millicores, exceeds the hysteresis; a faded one also by more than one grid
+ * step, since rounding moves a step between containers from clearing to clearing.
  */
 export function isLargeRaise(
   container: DelayedLimit,
@@ -55,14 +54,11 @@ export function isLargeRaise(
 }
 
 /**
- * Whether the clearing gives a throttled container all that its ceiling allows, however little more
- * that is. A first raise may end shortly below the ceiling; within the hysteresis no other would
- * follow while the container is busy. Until the hysteresis has shrunk it comes from free CPU only, so
- * that no container pays.
+ * Whether the clearing raises a throttled container to its ceiling, by however little. Without this
+ * exception a raise that ends just below the ceiling would not be followed by another one. Until the
+ * hysteresis has faded, only free CPU is used for it.
  */
-export function isLastRaise(
-  container: Omit<DelayedLimit, "need">,
-): boolean {
+export function isRaiseToCeiling(container: Omit<DelayedLimit, "need">): boolean {
   const { memory, share, ceiling } = container;
   return share > memory.limit && isAtCeiling({ limit: share, ceiling }) && isThrottled(container);
 }
@@ -70,17 +66,17 @@ export function isLastRaise(
 /** A raise that is needed. Millicores. */
 export interface RaiseRequest {
   readonly container: PacedContainer;
-  /** The limit that it goes to if it is granted whole. */
+  /** The limit if the raise is granted whole. */
   readonly wanted: number;
   /** Free CPU that the whole raise takes. */
   readonly cost: number;
 }
 
 /**
- * Splits `free` CPU among raises: all of it where there is enough, otherwise by weight, proportionally
- * fair, rounded down to the grid. A part that would cost a change and relieve nothing is not given:
- * the lightest of those raises waits, and the others are granted anew, or each would get too little
- * for ever. Raises that wait come first, without a limit. `granted` is the free CPU that each takes.
+ * Splits `free` CPU among raises: whole raises where there is enough, otherwise parts by weight, rounded
+ * down to the grid. If parts are too small for a change, the one with the least weight waits, and the
+ * others are granted again; otherwise each could get too little for ever. The result begins with the
+ * raises that wait, without a limit. `granted` is the free CPU that a raise takes.
  */
 export function grantRaises(
   requests: readonly RaiseRequest[],
@@ -88,13 +84,16 @@ export function grantRaises(
   { now, options }: { readonly now: number; readonly options: PaceOptions },
 ): (RaiseRequest & { readonly limit?: number; readonly granted: number })[] {
   const bids = requests.map(({ cost, container: { weight } }) => ({
-    ...{ weight, floor: 0, ceiling: cost, demand: cost },
+    weight,
+    floor: 0,
+    ceiling: cost,
+    demand: cost,
   }));
   const { mode, shares } = clearMarket(bids, Math.max(0, free));
   const grants = requests.map((request, i) => {
     const { wanted, cost } = request;
     const granted = mode === "uncongested" ? cost : Math.floor((shares[i] ?? 0) / GRID) * GRID;
-    // The commitment of a container need not lie on the grid; the limit that it gets has to.
+    // The commitment of a container may be off the grid, its limit may not.
     const part = Math.floor((wanted - (cost - granted)) / GRID) * GRID;
     return { ...request, limit: granted === cost ? wanted : part, granted };
   });
@@ -108,12 +107,12 @@ export function grantRaises(
 }
 
 /**
- * Usage is averaged, so a fall shows whole only after a while: what the share was in this first share
- * of the wait, and in these ms at least, is on the way down.
+ * Usage is averaged, so that the share still falls in this first part of the wait, and for at least this
+ * time, ms: shares of that time do not count.
  */
 const FALL_SHARE = 1 / 3;
 const LEAST_FALL_MS = 2500;
-/** A trial showed nothing when the share is back at the limit before it, or this little above. */
+/** A trial showed no need when the share is at most this factor above the limit before it. */
 const BACK_AT = 1.1;
 
 /** How long the share must have stayed lower, ms. */
@@ -126,9 +125,9 @@ export function lowerWait(
 }
 
 /**
- * Follows a share that is clearly below the limit. Returns what to remember, and the limit to go
- * to once the share has stayed below for the whole wait: the highest share of its last two
- * thirds, in one step, so that a drop of any size needs one change.
+ * Follows a share that is clearly below the limit. Returns the state to remember, and the new limit once
+ * the share has stayed below for the whole wait: the highest share of the last two thirds of the wait, so
+ * that a drop of any size needs one change.
  */
 export function followLowerTarget(
   { memory, share }: PacedContainer,
@@ -146,11 +145,11 @@ export function followLowerTarget(
 }
 
 /**
- * The containers that are lowered towards their shares so that `shortage` millicores become free, and
- * their new limits, the largest surplus first: few are touched. Each gives what is missing, at least a
- * hysteresis of its limit (less would not be worth a change) and at most its surplus. Left out, so
- * that some of the shortage may remain: a container that is warming up, one that paid less than
- * `fundingGapMs` ago, and a surplus of one step of the grid, which rounding may give back at once.
+ * The new limits of containers that are lowered towards their shares so that `shortage` millicores become
+ * free, the largest surplus first, so that few are changed. Each gives what is missing, at least the
+ * hysteresis of its limit and at most its surplus. A container is left out while it warms up, within
+ * `fundingGapMs` of its last payment, and with a surplus of one grid step, which rounding may return at
+ * once; so some of the shortage may remain.
  */
 export function fundRaises(
   containers: readonly PacedContainer[],

@@ -13,13 +13,14 @@ import {
   fundRaises,
   grantRaises,
   isLargeRaise,
-  isLastRaise,
+  isRaiseToCeiling,
   lowerWait,
   rationedHysteresis,
 } from "./limit_moves.ts";
 import {
   afterChange,
   committed,
+  COMMITTED_MS,
   committedAt,
   DEFAULT_PACE,
   grantable,
@@ -28,7 +29,6 @@ import {
   paceAt,
   type PaceChange,
   type PacedContainer,
-  RECENT_MS,
 } from "./paced_container.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
 
@@ -108,13 +108,16 @@ pure(
   },
 );
 
-pure("isLastRaise() is one of a throttled container to its ceiling, on the grid or off it", () => {
-  const nearly = { share: 540, ceiling: 540, throttledMsPerS: 60 };
-  const changes = [{}, { ceiling: 549 }, { ceiling: 550 }, { throttledMsPerS: 5 }];
-  const found = [...changes, { share: 500, ceiling: 505 }]
-    .map((change) => isLastRaise(pacedSample({ ...nearly, ...change })));
-  assert.deepEqual(found, [true, true, false, false, false]);
-});
+pure(
+  "isRaiseToCeiling() is one of a throttled container to its ceiling, on the grid or off it",
+  () => {
+    const nearly = { share: 540, ceiling: 540, throttledMsPerS: 60 };
+    const changes = [{}, { ceiling: 549 }, { ceiling: 550 }, { throttledMsPerS: 5 }];
+    const found = [...changes, { share: 500, ceiling: 505 }]
+      .map((change) => isRaiseToCeiling(pacedSample({ ...nearly, ...change })));
+    assert.deepEqual(found, [true, true, false, false, false]);
+  },
+);
 
 /** Plays targets, one a second from second 0: the second of the first answer, and the answer. */
 function lowered(
@@ -227,7 +230,7 @@ pure("afterChange() keeps replaced limits for two seconds, and the times of chan
     ...{ limit: 200, recent: [], since: 1000, raisedAt: never, changedAt: never, fundedAt: never },
   });
   const { recent, raisedAt, changedAt } = after([500, "Throttled"]);
-  assert.deepEqual(recent, [{ until: 1000 + RECENT_MS, limit: 200 }]);
+  assert.deepEqual(recent, [{ until: 1000 + COMMITTED_MS, limit: 200 }]);
   assert.deepEqual([raisedAt, changedAt], [1000, 1000]);
   const third = after([500, "Throttled"], [400, "FundsRaise"], [300, "FundsRaise"]);
   assert.deepEqual(third.recent.map(({ limit }) => limit), [500, 400]);
@@ -253,7 +256,7 @@ pure("committed() is the highest limit that may be in force, and a floor's bid b
   const lowered = { recent: [{ until: 2000, limit: 900 }] };
   // From 500 to 900 and back: a quota of 500 may be the one before both.
   const twice = { recent: [{ until: 1900, limit: 500 }, { until: 2000, limit: 900 }] };
-  const idle = { floor: 100, least: 10 };
+  const idle = { floor: 100, bidFloor: 10 };
   const rows: readonly (readonly [
     Partial<PacedContainer>,
     Partial<PaceMemory>,
@@ -276,7 +279,7 @@ pure("committed() is the highest limit that may be in force, and a floor's bid b
   for (const [fields, memory, now, millicores] of rows) {
     assert.equal(committed(pacedSample(fields, memory), now), millicores);
   }
-  const container = pacedSample({ floor: 100, least: 20 });
+  const container = pacedSample({ floor: 100, bidFloor: 20 });
   assert.deepEqual([110, 100].map((limit) => committedAt(container, limit)), [110, 20]);
 });
 
@@ -351,7 +354,7 @@ pure("planChanges() grants what is free, and lets the surplus of others pay", ()
   const found = changes([close, [{ share: 400 }, { limit: 100 }], third]);
   assert.deepEqual(found, ["", "200 DemandRose", ""]);
   // Free: 970 − 500 − 37.3 = 432; 37.3 + 430 is 460 on the grid, 232.7 wait, 2.7 are left.
-  const hungry: Given = [{ share: 700, least: 37.3 }, { limit: 100 }];
+  const hungry: Given = [{ share: 700, bidFloor: 37.3 }, { limit: 100 }];
   const paid = changes([hungry, [{ share: 100, need: 100 }]]);
   assert.deepEqual(paid, ["460 DemandRose", "270 FundsRaise"]);
   // No more is taken back while what was taken is on its way.

@@ -7,13 +7,13 @@ import { roundBounds } from "../market/rounding.ts";
 import { lowerWait } from "./limit_moves.ts";
 import {
   committed,
+  COMMITTED_MS,
   committedAt,
   DEFAULT_PACE,
   grantable,
   newPaceMemory,
   type PacedContainer,
   type PlannedContainer,
-  RECENT_MS,
 } from "./paced_container.ts";
 import { planChanges } from "./plan_changes.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
@@ -197,7 +197,7 @@ pure("planChanges() raises within what is free after a decrease that the quota h
 });
 
 pure("planChanges() counts each limit that is in force or on its way, whatever delays it", () => {
-  const delays = fc.array(fc.integer({ min: 0, max: RECENT_MS }), { minLength: 1 });
+  const delays = fc.array(fc.integer({ min: 0, max: COMMITTED_MS }), { minLength: 1 });
   fc.assert(
     fc.property(drawnBounds, anyLoads, delays, (drawn, loads, delaysMs) => {
       const table = seated(drawn);

@@ -1,5 +1,5 @@
 /**
- * A container between its share and its limit: what pacing has to know of it, and the settings of pacing.
+ * A container as pacing sees it, and the settings of pacing.
  *
  * @module
  */
@@ -7,44 +7,34 @@ import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import type { RoundOutcome } from "../market/clearing_round.ts";
 import type { MarketContainer, PaceMemory } from "../market/market_container.ts";
 
-/**
- * The settings; times in milliseconds, shares of 1. Stability comes before speed in everything that
- * lowers; a burst is raised at once.
- */
+/** The settings; times in milliseconds. Decreases wait for stability, a burst is raised at once. */
 export const DEFAULT_PACE = {
   /** A decrease by own demand must be at least this share of the limit. */
   lowerHysteresis: 0.1,
   /** How long own demand must stay lower before the limit follows. */
   lowerWaitMs: 30_000,
-  /** The same after a raise for a trial that showed that nothing more is needed. */
+  /** The same after a raise for a trial that showed no need. */
   trialWaitMs: 1000,
-  /**
-   * A raise must be at least this share of the limit, unless the floor asks for it, or it gives a
-   * throttled container its whole ceiling.
-   */
+  /** A raise must be at least this share of the limit, but for a raise to the floor or the ceiling. */
   raiseHysteresis: 0.01,
-  /** The same where CPU is scarce: others would have to pay. */
+  /** The same where CPU is scarce, so that others would be lowered for it. */
   scarceRaiseHysteresis: 0.15,
-  /** A raise goes this share beyond what is needed while CPU is free, so that few others follow. */
+  /** A raise goes this share beyond the need while CPU is free, so that few others follow. */
   raiseMargin: 0.05,
-  /**
-   * Share of capacity that raises leave free: an idle floor may wake between the decision and the
-   * moment at which the raise is in force.
-   */
+  /** Share of capacity that raises leave free, for idle containers that become busy meanwhile. */
   cushion: 0.03,
   /** Least time between two raises of a container. */
   raiseGapMs: 1000,
   /**
-   * Least time between two decreases of a container that pay for others. On a scarce node also from
-   * when it last was short: it takes more than its share while it catches up, and a lean limit would
-   * keep it from that for long.
+   * Least time between two decreases of a container that pay for others. On a scarce node also since it
+   * was last short, so that it can catch up by using more than its share.
    */
   fundingGapMs: 5000,
-  /** A change of a limit on a scarce node is at least this share of it, and more than a grid step. */
+  /** A change of a limit on a scarce node is more than this share of it, and than a grid step. */
   shareHysteresis: 0.05,
-  /** On a scarce node a limit rises after the share has been higher by that for this long. */
+  /** On a scarce node a limit rises after the share has been higher by `shareHysteresis` for this long. */
   raiseWaitMs: 1500,
-  /** On a scarce node a container gets its ceiling back when it got all that it wants for this long. */
+  /** On a scarce node a container gets its ceiling after its bid was granted whole for this long. */
   releaseAfterMs: 10_000,
   /** No decrease before readings are this old. */
   warmUpMs: 10_000,
@@ -53,12 +43,12 @@ export const DEFAULT_PACE = {
 /** Settings of pacing, as {@linkcode DEFAULT_PACE} describes them. */
 export type PaceOptions = Readonly<typeof DEFAULT_PACE>;
 
-/** CPU free of commitment, as a share of capacity, from which on raises are given freely. */
-const FREELY = 0.1;
+/** CPU is ample where at least this share of capacity is not committed. */
+const AMPLE_SHARE = 0.1;
 
-/** How easy it is to give any container more: 0 where none of capacity is free, 1 where a tenth is. */
+/** How ample CPU is, 0 to 1: 1 where a tenth of capacity or more is not committed. */
 export function easeAt(freeFraction: number): number {
-  return Math.min(1, Math.max(0, freeFraction / FREELY));
+  return Math.min(1, Math.max(0, freeFraction / AMPLE_SHARE));
 }
 
 /** Millicores of `capacity` that raises may commit. */
@@ -67,8 +57,8 @@ export function grantable(capacity: number, { cushion }: Pick<PaceOptions, "cush
 }
 
 /**
- * The settings of a raise where `freeFraction` of capacity is free of commitment: those for free CPU
- * where a tenth is, those for scarce CPU where none is, and between them in proportion.
+ * The settings of raises where `freeFraction` of capacity is not committed: those for ample CPU from a
+ * tenth on, those for scarce CPU at 0, and interpolated between.
  */
 export function paceAt(options: PaceOptions, freeFraction: number): PaceOptions {
   const ease = easeAt(freeFraction);
@@ -80,7 +70,7 @@ export function paceAt(options: PaceOptions, freeFraction: number): PaceOptions 
   };
 }
 
-/** The part of a container that pacing sees, with what the clearing gives it now. */
+/** A container with the outcome of the clearing. */
 export interface PacedContainer
   extends Omit<MarketContainer, "originalLimit" | "throttledMs">, RoundOutcome {}
 
@@ -96,8 +86,8 @@ export interface PlannedContainer {
   readonly change?: PaceChange | undefined;
 }
 
-/** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
-export const RECENT_MS = 2000;
+/** A lowered limit stays committed for this long, ms, until the kubelet has applied it. */
+export const COMMITTED_MS = 2000;
 /** A container throttled for more than this share of its limit counts as throttled. */
 const THROTTLED_SHARE = 0.01;
 /** A raise of a throttled container by more than this factor may be a trial. */
@@ -121,7 +111,7 @@ export function afterChange(
     limit,
     recent: [
       ...memory.recent.filter(({ until }) => until > now),
-      { until: now + RECENT_MS, limit: memory.limit },
+      { until: now + COMMITTED_MS, limit: memory.limit },
     ],
     raisedAt: limit > memory.limit ? now : memory.raisedAt,
     changedAt: now,
@@ -139,14 +129,14 @@ export function backToBounds(
   return limit > most ? { limit: most, reason: "CeilingFell" } : undefined;
 }
 
-/** Whether the throttled time counts, against the limit. */
+/** Whether the throttled time is a relevant share of the limit. */
 export function isThrottled(
   { memory, throttledMsPerS }: Pick<PacedContainer, "memory" | "throttledMsPerS">,
 ): boolean {
   return throttledMsPerS > memory.limit * THROTTLED_SHARE;
 }
 
-/** Millicores of what raises may commit that no container holds; negative when more is held. */
+/** Millicores that raises may still commit; negative when more is committed. */
 export function freeCPU(
   containers: readonly PacedContainer[],
   { now, capacity, options }: { now: number; capacity: number; options: PaceOptions },
@@ -156,21 +146,21 @@ export function freeCPU(
   return free;
 }
 
-/** Millicores a container counts with if its highest limit is `limit`. */
+/** The commitment of a container if its highest limit is `limit`, millicores. */
 export function committedAt(container: PacedContainer, limit: number): number {
-  return limit > container.floor ? limit : container.least;
+  return limit > container.floor ? limit : container.bidFloor;
 }
 
 /**
- * Millicores that a container counts with now: the highest of the limit decided, those of the last
- * two seconds and the quota in its cgroup, if that exceeds its floor; otherwise its bid's floor. A
- * lowered limit is free only once it can no longer be in force.
+ * The present commitment of a container, millicores: the highest of its limit, those replaced in the last
+ * two seconds and the quota in its cgroup, if that exceeds its floor; otherwise its bid's floor. So CPU
+ * of a lowered limit is free only once that can no longer be in force.
  */
 export function committed(container: PacedContainer, now: number): number {
   const { memory: { limit, recent }, quota } = container;
   const replaced = recent.filter(({ until }) => until > now);
-  // A quota shows that the limit is in force after a single change only: of two in short order the
-  // first may come into force after a quota that equals the second.
+  // After a single change the quota shows that the limit is in force. After two in short order the
+  // first may still come into force after a quota that equals the second.
   const inForce = quota !== undefined && quota <= limit && replaced.length === 1;
   const past = inForce ? [] : replaced.map((one) => one.limit);
   return committedAt(container, Math.max(limit, quota ?? 0, ...past));

@@ -1,5 +1,5 @@
 /**
- * The changes of one clearing: what stands between shares and limits.
+ * The changes of limits after a clearing.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import {
   fundRaises,
   grantRaises,
   isLargeRaise,
-  isLastRaise,
+  isRaiseToCeiling,
   type RaiseRequest,
 } from "./limit_moves.ts";
 import {
@@ -30,7 +30,7 @@ import {
   type PlannedContainer,
 } from "./paced_container.ts";
 
-/** The state of the node that a plan is made for. */
+/** The state of the node. */
 export interface PlanContext {
   /** Monotonic milliseconds. */
   readonly now: number;
@@ -40,7 +40,7 @@ export interface PlanContext {
   readonly options?: PaceOptions;
 }
 
-/** A plan in the making. */
+/** An unfinished plan. */
 interface Draft extends Required<PlanContext> {
   readonly containers: readonly PacedContainer[];
   /** The plans of the containers that change, or have something new to remember. */
@@ -48,9 +48,9 @@ interface Draft extends Required<PlanContext> {
 }
 
 /**
- * Decides which limits change now, in this order: limits outside their bounds; raises, from what is
- * free; decreases that pay for raises that still wait; decreases by own demand. The committed CPU never
- * grows beyond `capacity` by a raise above a container's floor.
+ * Decides which limits change now, in this order: limits outside their bounds; raises from free CPU;
+ * decreases that pay for raises that still wait; decreases by the container's own demand. No raise above
+ * a floor lets the commitment exceed `capacity`.
  */
 export function planChanges(
   containers: readonly PacedContainer[],
@@ -70,10 +70,10 @@ export function planChanges(
 function plan(
   { planned, now }: Draft,
   container: PacedContainer,
-  { more = {}, ...change }: PaceChange & { readonly more?: Partial<PaceMemory> },
+  { remember = {}, ...change }: PaceChange & { readonly remember?: Partial<PaceMemory> },
 ): void {
   const memory = afterChange(container.memory, { ...change, now });
-  planned.set(container, { memory: { ...memory, ...more }, change });
+  planned.set(container, { memory: { ...memory, ...remember }, change });
 }
 
 /** The containers that have no change in this plan yet. */
@@ -90,9 +90,9 @@ function followBounds(draft: Draft): void {
 }
 
 /**
- * Raises those that need clearly more, from `free` CPU, then throttled containers that their ceilings
- * are close above, where that is free whole. Returns what raises that wait lack, millicores; absent
- * where none waits.
+ * Raises containers from `before`, the free CPU: first those that need clearly more, then throttled ones
+ * to their ceilings where the whole raise is free. Returns the millicores that waiting raises lack;
+ * undefined where none waits.
  */
 function raise(draft: Draft, before: number): number | undefined {
   const { now, options } = draft;
@@ -112,7 +112,7 @@ function raise(draft: Draft, before: number): number | undefined {
   }
   for (const container of able) {
     const { share } = container;
-    if (!isLastRaise(container) || large.includes(container)) continue;
+    if (!isRaiseToCeiling(container) || large.includes(container)) continue;
     const cost = costOf(container, share, draft);
     if (cost > free) continue;
     free -= cost;
@@ -121,7 +121,7 @@ function raise(draft: Draft, before: number): number | undefined {
   return waiting === 0 ? undefined : waiting - free;
 }
 
-/** Where a raise goes: beyond the share while no container lacks CPU. */
+/** The limit of a raise: with a margin while no container lacks CPU. */
 function withMargin({ share, ceiling }: PacedContainer, { mode, options }: Draft): number {
   if (mode !== "uncongested") return share;
   const wanted = Math.ceil(share * (1 + options.raiseMargin) / GRID) * GRID;
@@ -144,26 +144,26 @@ function takeBack(draft: Draft, waiting: number | undefined): void {
   const { containers, now, mode } = draft;
   const isOverloaded = mode === "overloaded";
   if (waiting === undefined && !isOverloaded) return;
-  // CPU that was taken lately and may still be in force is on its way.
-  const onItsWay = containers.reduce(
+  // CPU of limits that were lowered lately becomes free without a further decrease.
+  const becomingFree = containers.reduce(
     (sum, one) => sum + committed(one, now) - committedAt(one, one.memory.limit),
     0,
   );
-  const shortage = isOverloaded ? Infinity : (waiting ?? 0) - onItsWay;
+  const shortage = isOverloaded ? Infinity : (waiting ?? 0) - becomingFree;
   for (const [container, limit] of fundRaises(unchanged(draft), shortage, draft)) {
     const cause = container.need < container.memory.limit ? "FundsRaise" : "NodeCongested";
     const reason = isOverloaded ? "NodeOverloaded" : cause;
-    plan(draft, container, { limit, reason, more: { fundedAt: now } });
+    plan(draft, container, { limit, reason, remember: { fundedAt: now } });
   }
 }
 
-/** Lowers those with a target that has been lower for long enough. */
+/** Lowers containers with a share that has been lower for long enough. */
 function followDemandDown(draft: Draft): void {
   for (const container of unchanged(draft)) {
     const { memory, need } = container;
     const { lower, limit } = followLowerTarget(container, draft.now, draft.options);
     if (limit !== undefined) {
-      // A node that shrank lowers limits that are needed still.
+      // With less capacity the share is below the need.
       const reason = need >= limit + GRID ? "NodeCongested" : "DemandFell";
       plan(draft, container, { limit, reason });
     } else if (lower !== memory.lower) {

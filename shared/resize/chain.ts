@@ -40,7 +40,7 @@ import { limitsWanted, marketSubject } from "./inputs/subject.ts";
 import type { ClaimSource, LimitChange } from "./patch.ts";
 import { type Check, type Finding, runChecks } from "./run_checks.ts";
 
-/** A clamp to values that are not to be sent holds: no later check may report another reason. */
+/** Turns a clamp into a hold where nothing of it can be sent, so that no later check reports instead. */
 function heldUnless(verdict: PodVerdict, isSent: (wanted: WantedResources) => boolean): PodVerdict {
   if (verdict?.verdict !== "clamp" || isSent(verdict.wanted)) return verdict;
   const { reason, message } = verdict;
@@ -73,7 +73,7 @@ function quotaExceeded(input: PodInput, wanted: WantedResources): PodVerdict {
   if (quotaRoom === undefined) return undefined;
   const { millicores: room, quota: name } = quotaRoom;
   const sides = movesRequest(pod) ? ["requests", "limits"] as const : ["limits"] as const;
-  const quotas = sides.map((of) => ({ name, resource: "cpu" as const, of, room }));
+  const quotas = sides.map((side) => ({ name, resource: "cpu" as const, side, room }));
   const asked = { quotas, subjects: [marketSubject(pod)], step: GRID };
   return heldUnless(
     quotaVerdict(wanted, asked),
@@ -92,8 +92,8 @@ type ChainSource = Exclude<ClaimSource, "rightsizing">;
 type Ask<Input, Found> = (input: Input, wanted: WantedResources) => Found | undefined;
 
 /**
- * A check that finds one reason is named after it, with a suffix where another one finds it too; what it
- * finds then needs no reason. One that finds several has a name of its own.
+ * A check with one reason is named after it, with a suffix where another check has the same reason; its
+ * findings need no reason. A check with several reasons has its own name.
  */
 type NamedCheck<Input> =
   | readonly [EnforcementReason | `${EnforcementReason}/${string}`, Ask<Input, Finding>]
@@ -102,7 +102,7 @@ type NamedCheck<Input> =
     Ask<Input, NonNullable<PodVerdict>>,
   ];
 
-/** The sources of the claims that a check is asked about, and the check. */
+/** The sources of the claims that a check applies to, and the check. */
 type Row =
   | readonly [readonly ("market" | "restore")[], ...NamedCheck<ClaimInput>]
   | readonly [readonly ChainSource[], ...NamedCheck<PodInput>];
@@ -111,14 +111,13 @@ const ALL: readonly ChainSource[] = ["market", "restore", "manual"];
 const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
 
 /**
- * - `market`: nothing is asked here about scope and silent agents: the controller restores such pods.
- *   NeverResizable is a second line, since its scope knows the platform's rules.
- * - `restore`: the user's original limits come back. Their own value is not clamped, it is refused by the
- *   server or not. Nor does the platform hold: a pod with a changed limit could be resized, so the server
- *   is asked again. Defaults that the server would write hold here, too: unlike a raise,
- *   nothing could undo that.
- * - `manual`: a person answers for what they set, so neither scope nor bounds hold it; what the server or
- *   the kubelet would refuse does.
+ * - `market`: no check is about scope or silent agents, since the controller restores such pods. The
+ *   scope has the rules of NeverResizable, too; the check is a second line.
+ * - `restore`: the original limits are not clamped: the server accepts or refuses them. NeverResizable
+ *   does not hold, since a pod with a changed limit could be resized before. Defaults that the server
+ *   would write do hold: nothing could remove them.
+ * - `manual`: scope and bounds do not hold a person's values, only what the server or the kubelet would
+ *   refuse.
  */
 const CHAIN: readonly Row[] = [
   [["market", "restore"], "OriginalUnknown", originalUnknown],
@@ -128,7 +127,7 @@ const CHAIN: readonly Row[] = [
   [["market"], "OutsideBounds", outsideBounds],
   [ALL, "NotRunning", notLive],
   [NOT_RESTORE, "NeverResizable", platform],
-  // A pod that has the values is done before it matters whether a change would restart it.
+  // A pod that has the values needs no change that might restart it.
   [ALL, "AlreadyThere", alreadyThere],
   [ALL, "RestartPolicy", restartPolicy],
   [["market"], "OutOfSync", outOfSync],
@@ -136,10 +135,10 @@ const CHAIN: readonly Row[] = [
   [["market"], "StepLimited", stepLimited],
   [NOT_RESTORE, "LimitRange/defaults", writesDefaults],
   [["restore"], "RestoreBlocked", writesDefaults],
-  // The server refuses a pod outside of the range: this takes precedence over direction and step.
+  // After OutOfSync and StepLimited: the server refuses a pod outside of the range.
   [NOT_RESTORE, "LimitRange", limitRange],
   [NOT_RESTORE, "QuotaExceeded", quotaExceeded],
-  // After all that clamps: what is sent is what counts.
+  // After all checks that clamp: it holds if the values to be sent are still raised.
   [["market"], "OutOfSync/raised", raisedOutOfSync],
   [NOT_RESTORE, "QoSWouldChange", qosWouldChange],
   [ALL, "ResizeInProgress", resizeInProgress],
@@ -161,13 +160,13 @@ function chainOf(source: ChainSource): Chain<ClaimInput> {
     }));
 }
 
-/** For limits that the market wants. */
+/** For limits that the market sets. */
 export const MARKET_CHAIN: Chain<ClaimInput> = chainOf("market");
 
 /** For the user's original limits coming back. */
 export const RESTORE_CHAIN: Chain<ClaimInput> = chainOf("restore");
 
-/** For limits that a person sets by hand: rows of a person have checks of the pod alone. */
+/** For limits that a person sets: all its checks need the pod alone. */
 export const MANUAL_CHAIN: Chain<PodInput> = chainOf("manual") as Chain<PodInput>;
 
 /** The chain's result. */
@@ -182,8 +181,8 @@ export interface Decision {
 }
 
 /**
- * Asks every check in order. The first hold ends it; a clamp changes the wanted values and goes on.
- * Only containers that differ from the pod's spec are changed.
+ * Runs the checks in order. The first hold ends the chain; after a clamp it continues with the clamped
+ * values. Only limits that then differ from the pod's spec are changed.
  */
 export function decide<Input extends PodInput>(
   chain: Chain<Input>,

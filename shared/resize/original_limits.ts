@@ -1,7 +1,7 @@
 /**
- * The user's original CPU limits, which the pod itself carries: the market sends its limits under a
- * field manager with a name that lists them. They are stored by the very patch that replaces them, so that
- * neither a lost record nor a stale copy of one can lose them.
+ * The user's original CPU limits, which are stored in the pod itself: the market sends its limits under a
+ * field manager with a name that lists the original ones. So the patch that replaces them also stores
+ * them, and no lost or stale record can lose them.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import type { Pod, PodContainer } from "../api/pod.ts";
 import { mapDefined } from "../defined.ts";
 import { countableCPU, formatCPU, parseCPUBound } from "../quantity.ts";
 
-/** Manager of the limits that the market has set. */
+/** Field manager of limits that the market has set. */
 export const MARKET_MANAGER = "mbcas";
 
-/** Manager of limits that are the user's own value, set by this product: when it brought them back. */
+/** Field manager of limits that the market or a restore has set to the original value. */
 export const RESTORE_MANAGER = "mbcas-restore";
 
-/** Manager of values that rightsizing has set, in pods and in templates. */
+/** Field manager of values that rightsizing has set, in pods and in templates. */
 export const RIGHTSIZING_MANAGER = "optipod";
 
 const PREFIX = `${MARKET_MANAGER}/`;
@@ -24,15 +24,15 @@ const PREFIX = `${MARKET_MANAGER}/`;
 const LONGEST_NAME = 128;
 
 /**
- * API servers keep ten managers of an object and put the oldest of more under this name, the market's
- * too (`capManagersManager` of k8s.io/apimachinery).
+ * API servers keep ten managers of an object and merge older ones under this name
+ * (`capManagersManager` of k8s.io/apimachinery).
  */
-const FORGOTTEN = "ancient-changes";
+const MERGED_MANAGER = "ancient-changes";
 
 /**
- * The field manager for limits of the market: `mbcas/200m,50m` for a pod with containers that have these
- * original limits, millicores by container name; a container without one has an empty place. Plain
- * `mbcas` where the list is too long, from 20 containers on: then the record alone has them.
+ * The field manager for limits of the market: `mbcas/200m,50m` for a pod with two containers with these
+ * original limits; a container without one has an empty place. Plain `mbcas` where the list is too long,
+ * from some 20 containers on: then only the record has the original limits.
  */
 export function marketManager(
   { containers }: Pick<Pod, "containers">,
@@ -48,26 +48,26 @@ export function isMarketManager(name: string): boolean {
   return name === MARKET_MANAGER || name.startsWith(PREFIX);
 }
 
-/** True when no other manager has the limit: a co-manager has applied the value as its own. */
+/** True when the market is the only manager: another one has applied the value as its own. */
 function isOfMarket({ limitManagers = [] }: PodContainer): boolean {
   return limitManagers.length > 0 && limitManagers.every(isMarketManager);
 }
 
-/** True when a limit in the pod's spec is the market's; one that was brought back is not. */
+/** True when a limit in the pod's spec is the market's, and not a restored one. */
 export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean {
   return containers.some(isOfMarket);
 }
 
-/** A container's original limit as the pod itself has it: the present one unless it is the market's. */
+/** A container's original limit by the pod: the present one, or that in the manager's name. */
 function originalIn(container: PodContainer, index: number): number | undefined {
-  const { limitManagers: [manager = FORGOTTEN] = [], limits } = container;
-  if (manager === FORGOTTEN) return undefined;
+  const { limitManagers: [manager = MERGED_MANAGER] = [], limits } = container;
+  if (manager === MERGED_MANAGER) return undefined;
   if (!isOfMarket(container)) return limits.cpu;
   const text = manager.slice(PREFIX.length).split(",")[index] ?? "";
   return text === "" ? undefined : countableCPU(text);
 }
 
-/** Original limits that the pod itself has, millicores by container name. */
+/** Original limits by the pod itself, millicores by container name. */
 export function originalsIn({ containers }: Pick<Pod, "containers">): ReadonlyMap<string, number> {
   return new Map(containers.flatMap((container, index): [string, number][] => {
     const original = originalIn(container, index);
@@ -75,18 +75,18 @@ export function originalsIn({ containers }: Pick<Pod, "containers">): ReadonlyMa
   }));
 }
 
-/** Where original limits come from when the pod itself does not have them. */
+/** Sources of original limits that the pod itself does not have. */
 export interface OtherSources {
-  /** Original limits in the allocation's status. */
+  /** In the allocation's status. */
   readonly recorded?: readonly Original[] | undefined;
-  /** Limits of the template that the pod was made from, millicores by container name. */
+  /** In the template of the pod's owner, millicores by container name. */
   readonly template?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
- * The original limits of all containers, or undefined when nothing records those that the market has
- * replaced. The pod takes precedence over the record, but for a value that rightsizing has put in the
- * place of the one in the pod.
+ * The original limits of all containers, or undefined when no source has those that the market has
+ * replaced. The pod takes precedence over the record, unless rightsizing has replaced the value in the
+ * pod by the one in the record.
  */
 export function originalLimitsOf(
   pod: Pick<Pod, "containers">,
@@ -116,10 +116,7 @@ export function desiredLimits(
   return new Map(containers.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]));
 }
 
-/**
- * Recorded values by container name, millicores. Leaves out containers without a value, and values that
- * can't be counted, since the controller has not recorded those.
- */
+/** Recorded values by container name, millicores; without those that are absent or can't be read. */
 export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
   return new Map(
     (originals ?? []).flatMap(({ name, cpu }) => {
@@ -129,7 +126,7 @@ export function originalValues(originals: readonly Original[] | undefined): Map<
   );
 }
 
-/** The original limits of the allocation's pod; undefined when they are not on record. */
+/** The recorded original limits of the allocation's pod; undefined when there is no record. */
 export function recordedLimitsOf(
   allocation: PodAllocation | undefined,
 ): ReadonlyMap<string, number> | undefined {

@@ -9,13 +9,13 @@ import { formatBytes, formatCPU } from "../quantity.ts";
 import { marketSubject, netChange } from "./inputs/subject.ts";
 import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
 
-/** One container's new values, millicores and bytes; what is absent stays as it is. */
+/** New values of a container, millicores and bytes; an absent value stays as it is. */
 export interface ResourceChange extends Resources {
   readonly name: string;
   readonly sidecar: boolean;
 }
 
-/** One container's new CPU limit, millicores, with the request where that moves with the limit. */
+/** A container's new CPU limit, millicores, with the request where that moves with the limit. */
 export interface LimitChange extends ResourceChange {
   readonly limits: { readonly cpu: number };
 }
@@ -26,7 +26,7 @@ export interface Quantities {
   readonly memory?: string;
 }
 
-/** One container of the patch. */
+/** A container of the patch. */
 export interface ContainerResources {
   readonly name: string;
   readonly resources: {
@@ -37,10 +37,7 @@ export interface ContainerResources {
 
 /** Strategic merge patch: lists merge by container name, so only what changes is named. */
 export interface ResizePatch {
-  /**
-   * A pod of the same name with another UID is refused by the server (422, immutable), and so is,
-   * before anything else, a pod with another version than the one named here (409).
-   */
+  /** The server refuses another resourceVersion than the pod's (409), then another UID (422). */
   readonly metadata: { readonly uid: string; readonly resourceVersion?: string };
   readonly spec: {
     readonly containers?: readonly ContainerResources[];
@@ -50,7 +47,7 @@ export interface ResizePatch {
 
 /** Options of one resize. */
 export interface ResizeOptions {
-  /** The field manager of this patch; that of the resizer where it is absent. */
+  /** The field manager of this patch. @default {the resizer's} */
   readonly manager?: string;
   /** The request's ID in the API server's audit log. @default {the server's choice} */
   readonly auditID?: string | undefined;
@@ -72,17 +69,17 @@ export interface PodResizer {
 }
 
 /**
- * Sources own fields: the market owns `limits.cpu` of the pods that it manages, with the request where
+ * The source of changes. The market owns `limits.cpu` of the pods that it manages, with the request where
  * that moves with the limit; rightsizing owns requests and memory.
  */
 export type ClaimSource = "restore" | "manual" | "market" | "rightsizing";
 
 /** Changes of one pod by one source. */
 export interface PodChanges {
-  /** As it is: changes are compared with its limits. */
+  /** The pod before the changes. */
   readonly pod: Pod;
   readonly source: ClaimSource;
-  /** One at least; only values that differ. */
+  /** At least one; without values that the pod already has. */
   readonly changes: readonly ResourceChange[];
   /** The user's original limits, millicores by container name. */
   readonly originals: ReadonlyMap<string, number>;
@@ -90,27 +87,26 @@ export interface PodChanges {
 
 /** Changes that go to the server in one patch. */
 export interface PatchPart {
-  /** The field manager, which says which source set the values. */
+  /** The field manager. */
   readonly manager: string;
-  /** Changes as they were asked for. */
   readonly changes: readonly ResourceChange[];
   /** True for limits that only make room for a request of the next part. */
   readonly isLift?: true;
-  /** True where the patch counts on no version of the pod but the one that was read. */
+  /** True where the patch names the version of the pod that was read. */
   readonly pinned: boolean;
 }
 
 /**
- * The patches that the changes take: one, or two where values have two owners, since a patch has one
- * field manager.
+ * Divides the changes into patches: one, or two where values have two owners, since a patch has one field
+ * manager.
  *
- * A limit that is the user's own must never be on record as the market's, for a later restore finds
- * nothing to change in it. The part that sets CPU free goes first: between the two patches the pod
- * takes no more than before or after.
+ * A limit at its original value must not stay the market's, since a later restore would find nothing to
+ * change. The part that lowers the pod's total goes first, so that the total between the two patches is
+ * at most the larger of those before and after.
  *
- * The server refuses a request above the limit, and of a pod of the market the limit may be below a
- * request that rightsizing wants. Then the limit is raised first, under the market's name, since a value
- * under another name would be taken for the user's own.
+ * The server refuses a request above the limit, and the market's limit may be below a request of
+ * rightsizing. Then the limit is raised first, under the market's name: under another name it would
+ * count as the user's.
  */
 export function patchParts(
   { pod, source, changes, originals }: PodChanges,
@@ -127,15 +123,15 @@ export function patchParts(
     { manager: RESTORE_MANAGER, changes: changes.filter(isOwn), pinned: true },
     { manager: market, changes: changes.filter((change) => !isOwn(change)), pinned: true },
   ].filter((part) => part.changes.length > 0)
-    .sort((a, b) => netOf(pod, a.changes) - netOf(pod, b.changes));
+    .sort((a, b) => netLimitChange(pod, a.changes) - netLimitChange(pod, b.changes));
 }
 
-/** By how much the changes move the sum of the pod's limits, millicores. */
-export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
+/** The change of the sum of the pod's CPU limits, millicores. */
+export function netLimitChange(pod: Pod, changes: readonly ResourceChange[]): number {
   return netChange(marketSubject(pod), new Map(changes.map((change) => [change.name, change])));
 }
 
-/** Limits that are below the new request of their container, and that stay otherwise. */
+/** Raises of limits that are below the new request of their container, and not changed themselves. */
 function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly ResourceChange[] {
   return changes.flatMap(({ name, sidecar, requests: { cpu }, limits }): ResourceChange[] => {
     const present = pod.containers.find((one) => one.name === name)?.limits.cpu;
@@ -147,8 +143,8 @@ function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly Resour
 }
 
 /**
- * The patch that sets these values on the pod with this UID, and touches nothing else. With a version it
- * counts on that version of the pod alone: a change that its sender has not seen is not overwritten.
+ * The patch that sets these values on the pod with this UID. With a version the server accepts it for
+ * that version of the pod alone, so that it overwrites no change that the sender has not seen.
  */
 export function resizePatch(
   uid: string,
@@ -168,7 +164,7 @@ export function resizePatch(
   };
 }
 
-/** The container's entry in a patch: the values that are there, and nothing about the others. */
+/** The container's entry in a patch, without absent values. */
 export function containerResources(
   { name, requests, limits }: { readonly name: string } & Resources,
 ): ContainerResources {

@@ -10,10 +10,9 @@ import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 export type RefusalKind = "gone" | "conflict" | "busy" | "refused";
 
 /**
- * 404, and 422 about an immutable UID (a pod of the same name was born again) mean that the pod is
- * gone; 409 that the state was old; 429, 5xx and no answer that the server is busy. A webhook's denial,
- * with a status of its own choice, and a webhook that can't be reached (500) concern the pods that it
- * is for, not the whole queue.
+ * `gone`: 404, or 422 about an immutable UID, where a new pod has the same name. `conflict`: 409, the
+ * cached pod was outdated. `busy`: 429, 5xx and no answer. A webhook's denial, with any status, and a
+ * webhook that can't be reached (500) are `refused`: they concern the pods that it is for, not the queue.
  */
 export function refusalKind(refusal: ApiError): RefusalKind {
   const { status, message } = refusal;
@@ -24,18 +23,16 @@ export function refusalKind(refusal: ApiError): RefusalKind {
   return status === 429 || status >= 500 || status === 0 ? "busy" : "refused";
 }
 
-/** Reasons for the causes that a server of 1.36 names (`PodResizeValidator`). */
+/** Reasons by the causes in answers of servers 1.36 (`PodResizeValidator`). */
 const CAUSES: Readonly<Record<string, EnforcementReason>> = {
   NodeCapacity: "NodeCapacity",
   UnsupportedPlatform: "WindowsPod",
 };
 
 /**
- * Messages of kube-apiservers 1.33 to 1.36; a webhook or policy chooses its own status, mostly 400 to 403.
- * The last ones are about what pod and kubelet are (`ValidatePodResize`): those that the API's state
- * shows are foreseen (`checks/platform.ts`), so that a refusal means that it shows less than the
- * server knows. Pod-level resources are refused by servers before 1.36 only, and by those with feature
- * gates of their own: the answer alone can say so.
+ * Reasons by messages of kube-apiservers 1.33 to 1.36. Those from `PodLevelResources` on are by
+ * `ValidatePodResize`. For most of them `checks/platform.ts` holds before a patch is sent; pod-level
+ * resources depend on the server's version and feature gates.
  */
 const MESSAGES: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/^admission webhook .* denied/is, "AdmissionDenied"],
@@ -51,14 +48,14 @@ const MESSAGES: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/QOS Class may not change/, "QoSWouldChange"],
 ];
 
-/** All reasons that a refusal may have. */
+/** All reasons of refusals. */
 export const REFUSAL_REASONS: ReadonlySet<EnforcementReason> = new Set([
   ...Object.values(CAUSES),
   ...MESSAGES.map(([, reason]) => reason),
   "Refused",
 ]);
 
-/** The reason of a refusal: that of its cause where the server names one. */
+/** The reason of a refusal, by its cause if the server names one, otherwise by its message. */
 export function refusalReason({ causes, message }: ApiError): EnforcementReason {
   for (const cause of causes) {
     const known = CAUSES[cause];

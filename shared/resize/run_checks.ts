@@ -1,5 +1,5 @@
 /**
- * A decision is a chain of named checks, which hold, clamp or let pass what is wanted.
+ * Runs a chain of named checks, each of which holds, clamps or passes the wanted values.
  *
  * @module
  */
@@ -11,45 +11,45 @@ import {
   type WantedResources,
 } from "./inputs/resources.ts";
 
-/** The finding of a check with one reason, which becomes the finding's. */
+/** A verdict without its reason. */
 export type Finding =
   | {
     readonly verdict: "hold";
     readonly message: string;
-    /** When to look again; absent: when something changes, or with the next cycle. */
+    /** When to check again; absent: after a change, or with the next cycle. */
     readonly retryAfterMs?: number;
-    /** True where it is only the rest of what another check has cut down. */
+    /** True where the check holds only because another has clamped the values before. */
     readonly yields?: true;
   }
   | {
     readonly verdict: "clamp";
     readonly message: string;
-    /** The values left; none at all is a hold. */
+    /** The clamped values; without any left, the clamp is a hold. */
     readonly wanted: WantedResources;
   }
   | {
-    /** Worth reporting, and against nothing that is wanted. */
+    /** A report that changes no wanted value. */
     readonly verdict: "note";
     readonly message: string;
   };
 
-/** The verdict of a check; undefined: go on. */
+/** The verdict of a check; undefined: the values pass. */
 export type Verdict<Reason extends string> =
   | undefined
   | Finding & { readonly reason: Reason };
 
-/** One named check over the snapshot that its chain is given. */
+/** A named check of a chain. */
 export interface Check<Input, Reason extends string> {
   readonly name: string;
   readonly check: (input: Input, wanted: WantedResources) => Verdict<Reason>;
 }
 
-/** Takes out each pair, or part of one, that there is something against, and says what. */
+/** A clamp without the pairs, or parts of pairs, that meet an objection. */
 export function withoutPairs<Reason extends string>(
   wanted: WantedResources,
   reason: Reason,
   { against }: {
-    /** The objection to one pair: to all of it, or to all but `rest`; undefined: none. */
+    /** The objection to a pair as a whole, or to all of it but `rest`; undefined: none. */
     readonly against: (
       entry: PairEntry,
     ) => string | { readonly problem: string; readonly rest: ResourcePair } | undefined;
@@ -73,7 +73,6 @@ export function withoutPairs<Reason extends string>(
 
 /** The report of a check: a clamp, a note or a hold. */
 export interface Report<Reason extends string> {
-  /** Name of the check. */
   readonly by: string;
   readonly reason: Reason;
   readonly message: string;
@@ -87,21 +86,20 @@ export interface Hold<Reason extends string> extends Report<Reason> {
 
 /** The result of a chain. */
 export interface Outcome<Reason extends string> {
-  /** The wanted values that are left. */
+  /** The values after all clamps. */
   readonly wanted: WantedResources;
-  /** Clamps and notes in their order, each once. */
+  /** Clamps and notes in order, each once. */
   readonly reports: readonly Report<Reason>[];
-  /** The check that holds; absent where none does. */
   readonly hold?: Hold<Reason>;
-  /** False where the last pass has clamped still. */
+  /** False where the last pass still clamped. */
   readonly settled: boolean;
 }
 
 /**
- * Asks every check in order. The first hold ends it; a clamp changes what is wanted and goes on. With
- * more passes than one all are asked again where one has clamped: a check far down may have taken out
- * what one before it had counted on, as a decrease that made room in a quota. Values that two checks
- * pull to and fro are left out.
+ * Runs the checks in order. The first hold ends the chain; after a clamp it continues with the clamped
+ * values. With more than one pass the chain runs again after a clamp: a late check may have removed what
+ * an earlier one relied on, such as a decrease that makes room in a quota. Values that a check clamps a
+ * second time with the same message are left out.
  */
 export function runChecks<Input, Reason extends string>(
   chain: readonly Check<Input, Reason>[],
@@ -127,7 +125,7 @@ export function runChecks<Input, Reason extends string>(
       const { reason, message } = verdict;
       const isAgain = reports.some((one) => one.by === by && one.message === message);
       if (verdict.verdict === "clamp") {
-        const rest = isAgain ? unmoved(wanted, verdict.wanted) : verdict.wanted;
+        const rest = isAgain ? unchangedPairs(wanted, verdict.wanted) : verdict.wanted;
         if (rest.size === 0) {
           return { wanted, reports, hold: { by, reason, message }, settled: true };
         }
@@ -140,8 +138,8 @@ export function runChecks<Input, Reason extends string>(
   return { wanted, reports, settled: !changed };
 }
 
-/** The pairs that are the same before and after. */
-function unmoved(before: WantedResources, after: WantedResources): WantedResources {
+/** The pairs that the clamp has not changed. */
+function unchangedPairs(before: WantedResources, after: WantedResources): WantedResources {
   return wantedOf(
     pairsOf(before).filter(({ container, resource, pair: { request, limit } }) => {
       const now = pairsOf(after).find((one) =>

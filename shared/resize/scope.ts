@@ -16,7 +16,7 @@ import { type SwitchValue, switchValue } from "../api/object.ts";
 
 /** The settings that decide which pods take part. */
 export interface ScopeSettings {
-  /** False: no pod does. */
+  /** False: no pod takes part. */
   readonly market: boolean;
   /** `OptIn` takes only namespaces labelled `mbcas.io/managed=true`. */
   readonly managementPolicy: "OptOut" | "OptIn";
@@ -26,16 +26,16 @@ export interface ScopeSettings {
 /** The input of the rules. */
 export interface ScopeSubject extends Pick<PodInput, "pod" | "node"> {
   readonly namespace: Namespace | undefined;
-  /** Those that are for the pod's workload. @default {[]} */
+  /** VPAs of the pod's workload. @default {[]} */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
-  /** Those that scale the pod's workload. @default {[]} */
+  /** HPAs of the pod's workload. @default {[]} */
   readonly autoscalers?: readonly HorizontalPodAutoscaler[];
   /** The pod's workload; undefined for other kinds, and for bare pods. */
   readonly workload?: Workload | undefined;
   readonly config: ScopeSettings;
 }
 
-/** The value of the switch on a pod or namespace; where label and annotation differ, the one that opts out. */
+/** The value of `mbcas.io/managed`; "false" where label and annotation differ. */
 export function managedValue(
   { metadata }: Pick<Pod | Namespace, "metadata">,
 ): SwitchValue | undefined {
@@ -44,7 +44,7 @@ export function managedValue(
   return annotation === "false" ? annotation : label ?? annotation;
 }
 
-/** The reason for which a pod takes no part; undefined when the rule has nothing against it. */
+/** Returns the reason for which a pod takes no part; undefined: none by this rule. */
 type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
 const settings: ScopeRule = ({ pod: { metadata: { namespace } }, config }) => {
@@ -58,8 +58,8 @@ const settings: ScopeRule = ({ pod: { metadata: { namespace } }, config }) => {
 };
 
 /**
- * The pod's value takes precedence over the namespace's. Under `OptIn` the namespace must be labelled, or the pod
- * opts in by itself where an administrator allows pods to ask for more.
+ * The pod's value takes precedence over the namespace's. Under `OptIn` the namespace must be labelled,
+ * or the pod opts in where an administrator allows overrides.
  */
 const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   const own = managedValue(pod);
@@ -73,11 +73,11 @@ const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   if (config.managementPolicy === "OptOut" || labels[MANAGED] === "true") return undefined;
   if (own === "true" && labels[ALLOW_OVERRIDES] === "true") return undefined;
   const message = `${place} is not labelled ${MANAGED}=true`;
-  return { reason: "NotOptedIn", message: `${message}${whatElse(own, theirs)}` };
+  return { reason: "NotOptedIn", message: `${message}${optInHint(own, theirs)}` };
 };
 
 /** Why a value that opts in does not count. */
-function whatElse(own: SwitchValue | undefined, theirs: SwitchValue | undefined): string {
+function optInHint(own: SwitchValue | undefined, theirs: SwitchValue | undefined): string {
   if (own === "true") {
     return `; the pod's own ${MANAGED}: "true" counts where an administrator has labelled it ` +
       `${ALLOW_OVERRIDES}=true`;
@@ -101,7 +101,7 @@ const noCPULimit: ScopeRule = ({ pod }) =>
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 
-/** Two controllers of one field undo each other's work: a VPA has been asked to set resources. */
+/** A VPA and the market would undo each other's changes. */
 const verticalAutoscaler: ScopeRule = ({ pod, verticalAutoscalers = [] }) => {
   const containers = pod.containers.map(({ name }) => name);
   const message = vpaConflict(verticalAutoscalers, { containers, resource: "cpu" });
@@ -109,8 +109,8 @@ const verticalAutoscaler: ScopeRule = ({ pod, verticalAutoscalers = [] }) => {
 };
 
 /**
- * An HPA on utilization divides by the request: where the market moves it, the HPA would see an idle
- * pod in a busy one that was given more.
+ * An HPA on utilization divides by the request. Where the market raises that, the HPA would take a busy
+ * pod for an idle one.
  */
 const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) => {
   if (!movesRequest(pod)) return undefined;
@@ -124,7 +124,7 @@ const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) =>
   };
 };
 
-/** In their order: what people have said first, then what the platform can't, then other controllers. */
+/** The rules in order: settings and labels, then the platform and the pod's spec, then autoscalers. */
 const SCOPE_RULES: readonly ScopeRule[] = [
   settings,
   optedOut,
@@ -144,24 +144,21 @@ export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
   return undefined;
 }
 
-/** True while there is a running pod on a node, of which readings can exist. */
+/** True for a pod that runs on a node and is not terminating. */
 export function isLive({ phase, nodeName, metadata }: Pod): boolean {
   return phase === "Running" && nodeName !== "" && !metadata.terminating;
 }
 
-const BEGIN = "the original limits are back";
+const RESTORED = "the original limits are back";
 
-/**
- * The message of a status `Restored`, and of an event `CPULimitsRestored`: with the reason of the cause,
- * which `explain` looks up.
- */
+/** The message of the status `Restored` and the event `CPULimitsRestored`, with the cause. */
 export function restoredMessage({ reason, message }: OutOfScope): string {
-  return `${BEGIN}: ${reason}: ${message}`;
+  return `${RESTORED}: ${reason}: ${message}`;
 }
 
-/** The reason of the cause; undefined in other messages, and in those of versions that wrote none. */
+/** The reason of the cause in a {@linkcode restoredMessage}; undefined in other messages. */
 export function restoredCause(message: string): string | undefined {
-  return message.startsWith(BEGIN)
-    ? /^: ([A-Z][A-Za-z]*): /.exec(message.slice(BEGIN.length))?.[1]
+  return message.startsWith(RESTORED)
+    ? /^: ([A-Z][A-Za-z]*): /.exec(message.slice(RESTORED.length))?.[1]
     : undefined;
 }

@@ -11,22 +11,22 @@ import {
   type WorkloadRef,
 } from "../api/workload.ts";
 
-/** A pod, as far as it names its owners. */
+/** The fields of a pod that show its owners. */
 export interface OwnedPod {
   readonly metadata: Pick<Pod["metadata"], "owner" | "labels">;
 }
 
-/** A label of pods made by a ReplicaSet, and the kind of workload that such ReplicaSets belong to. */
+/** Labels of pods of a ReplicaSet, and the kind of workload that owns such a ReplicaSet. */
 const TEMPLATE_HASHES: readonly (readonly [label: string, kind: string])[] = [
   ["pod-template-hash", "Deployment"],
   ["rollouts-pod-template-hash", "Rollout"],
 ];
 
 /**
- * The pod's controller, and what that belongs to, the nearest first; empty for a bare pod. A
- * ReplicaSet of a Deployment is named `<deployment>-<pod-template-hash>`, a Job of a CronJob
- * `<cronjob>-<minutes since 1970>`, so that neither need be read for it. Source: Kubernetes'
- * deployment controller (`getNewReplicaSet`) and cronjob controller (`getJobName`).
+ * The pod's controller and the owner of that; empty for a bare pod. The owner is by name: a ReplicaSet of
+ * a Deployment is named `<deployment>-<pod-template-hash>`, a Job of a CronJob
+ * `<cronjob>-<minutes since 1970>`. Source: Kubernetes' deployment controller (`getNewReplicaSet`) and
+ * cronjob controller (`getJobName`).
  */
 export function workloadsOf({ metadata: { owner, labels } }: OwnedPod): readonly WorkloadRef[] {
   if (owner === undefined) return [];
@@ -44,29 +44,29 @@ export function workloadsOf({ metadata: { owner, labels } }: OwnedPod): readonly
   return cronJob === undefined ? [own] : [own, { kind: "CronJob", name: cronJob }];
 }
 
-/** True when the pod belongs to the workload; any pod does to `EVERY_WORKLOAD`. */
+/** True when the pod belongs to the workload; any pod belongs to `EVERY_WORKLOAD`. */
 export function belongsTo(pod: OwnedPod, { kind, name }: WorkloadRef): boolean {
   if (kind === EVERY_WORKLOAD.kind && name === EVERY_WORKLOAD.name) return true;
   return workloadsOf(pod).some((one) => one.kind === kind && one.name === name);
 }
 
 /**
- * True when the workload of this UID controls the pod, itself or by one of its ReplicaSets. Where the copy
- * does not have the pod's ReplicaSet yet, its name names the workload.
+ * True when the workload controls the pod, directly or by a ReplicaSet. A ReplicaSet that is not cached
+ * yet is matched by its name.
  */
 export function controls(
   { kind, metadata: { namespace, name, uid } }: Pick<Workload, "kind" | "metadata">,
   pod: OwnedPod & { readonly metadata: Pick<Pod["metadata"], "namespace"> },
   { replicaSet }: {
-    /** The ReplicaSet under `namespace/name`, where a copy has it. */
+    /** The cached ReplicaSet under `namespace/name`. */
     readonly replicaSet: (key: string) => ReplicaSet | undefined;
   },
 ): boolean {
   const { owner } = pod.metadata;
   if (owner === undefined || pod.metadata.namespace !== namespace) return false;
   if (kind !== "Deployment") return owner.uid === uid;
-  const made = replicaSet(`${namespace}/${owner.name}`);
-  return owner.kind === "ReplicaSet" && made?.metadata.uid === owner.uid
-    ? made.deployment?.uid === uid
+  const cached = replicaSet(`${namespace}/${owner.name}`);
+  return owner.kind === "ReplicaSet" && cached?.metadata.uid === owner.uid
+    ? cached.deployment?.uid === uid
     : belongsTo(pod, { kind, name });
 }

@@ -20,8 +20,7 @@ function roomsOf(
   return RESOURCE_NAMES.flatMap((resource) =>
     RESOURCE_SIDES.flatMap((side): readonly QuotaRoom[] => {
       const bound = bounds[`${side}.${resource}`];
-      if (bound === undefined) return [];
-      return [{ name, resource, of: side, room: bound.hard - bound.used }];
+      return bound === undefined ? [] : [{ name, resource, side, room: bound.hard - bound.used }];
     })
   );
 }

@@ -157,7 +157,7 @@ function rooms(
   } = {},
 ): string {
   return namespaceRules({ limitRanges: [], quotas }, { pods, template }).quotas
-    .map(({ name, resource, of, room }) => `${name} ${of}.${resource} ${room}`).join(", ");
+    .map(({ name, resource, side, room }) => `${name} ${side}.${resource} ${room}`).join(", ");
 }
 
 function scoped(name: string, values: readonly string[] = []): readonly ResourceQuota[] {

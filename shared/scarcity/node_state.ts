@@ -14,13 +14,12 @@ export type NodeState = typeof NODE_STATES[number];
 /** The state between two readings. Times are monotonic milliseconds. */
 export interface NodeStateMemory {
   readonly state: NodeState;
-  /** When the state began. */
   readonly since: number;
-  /** While scarce: since when the containers have wanted clearly less than the capacity. */
+  /** While scarce: since when clearly less than the capacity has been wanted. */
   readonly easedSince?: number;
 }
 
-/** The state where limits follow demand: CPU is scarce while the needs do not fit the node. */
+/** The state in `tight`: CPU is scarce while the needs do not fit the node. */
 export function stateAfterClearing(
   memory: NodeStateMemory,
   { now, mode }: { readonly now: number; readonly mode: Mode },
@@ -29,7 +28,7 @@ export function stateAfterClearing(
   return memory.state === state ? memory : { state, since: now };
 }
 
-/** Load of the node, on which the state depends. Millicores. */
+/** Load of the node, millicores. */
 export interface NodeLoad {
   /** Usage of all containers in the market, averaged over a second. */
   readonly usage: number;
@@ -48,7 +47,7 @@ export function newNodeState(now: number): NodeStateMemory {
 }
 
 /**
- * The state after a reading at the monotonic time `now`, ms. CPU is scarce from the moment that usage
+ * The state in `free` after a reading at the monotonic time `now`, ms. CPU becomes scarce when usage
  * reaches `capacity`, millicores, which is less than the node has.
  */
 export function nextNodeState(

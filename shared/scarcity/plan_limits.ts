@@ -1,6 +1,6 @@
 /**
- * Which limits change now. While CPU is ample every limit goes to its ceiling. While it is scarce a
- * container goes to its share if it takes more from others that wait.
+ * Which limits change now. While CPU is ample every limit goes to its ceiling. While it is scarce the
+ * limit of a container goes to its share if the container takes CPU from others that wait.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export interface PlanLimitsOptions {
   /** Monotonic milliseconds. */
   readonly now: number;
   readonly state: NodeState;
-  /** Limits that went to their ceilings in the last second. */
+  /** The number of limits that went to their ceilings in the last second. */
   readonly released: number;
   readonly pace: SharePace;
 }
@@ -43,16 +43,16 @@ export type SharePace = Pick<
   "fundingGapMs" | "shareHysteresis" | "raiseWaitMs" | "releaseAfterMs"
 >;
 
-/** Limits that go to their ceilings in a second at most. */
+/** At most this many limits go to their ceilings in a second. */
 export const RELEASES_PER_S = 10;
 
-/** A plan in the making. */
+/** The plan for a container. */
 interface Draft {
   /** Absent: the limit stays. */
   readonly change?: PaceChange | undefined;
-  /** While CPU is scarce: whether the container wants more than its share, or was just lowered. */
+  /** While CPU is scarce: whether the container bids for more than its share. */
   readonly rationed?: boolean;
-  /** Since when the share is worth a raise that waits. */
+  /** Since when a raise to the share has been waiting. */
   readonly raiseSince?: number | undefined;
 }
 
@@ -67,23 +67,23 @@ export function planLimits(
   const drafts = containers.map((container, i): Draft => {
     const change = backToBounds(container.memory.limit, container);
     if (change !== undefined || !scarce) return { change };
-    // At the end of a burst a container looks short for a moment; that must not lower itself.
+    // At the end of its burst a container looks short for a moment: it must not be lowered for that.
     return followShare(container, { now, contested: contested && !short[i], pace });
   });
-  const free = containers.flatMap(
+  const releasable = containers.flatMap(
     ({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
       const { change, rationed } = drafts[i] ?? {};
       const waits = scarce && (rationed || now - rationedAt < pace.releaseAfterMs);
       return change === undefined && !waits && limit < ceiling ? [i] : [];
     },
   );
-  // Where a hundred pods join, those that their limits throttle most should not wait for the others.
+  // Where many pods join at once, those that are throttled most go first.
   const urgency = (i: number): number => {
     const { boost = false, throttledMs = 0 } = containers[i] ?? {};
     return boost ? Number.MAX_VALUE : throttledMs;
   };
-  free.sort((a, b) => urgency(b) - urgency(a) || a - b);
-  for (const i of free.slice(0, Math.max(0, RELEASES_PER_S - released))) {
+  releasable.sort((a, b) => urgency(b) - urgency(a) || a - b);
+  for (const i of releasable.slice(0, Math.max(0, RELEASES_PER_S - released))) {
     const limit = containers[i]?.ceiling ?? 0;
     drafts[i] = { ...drafts[i], change: { limit, reason: "CPUFree" } };
   }
@@ -94,14 +94,13 @@ export function planLimits(
       raiseSince,
       ...(rationed ? { rationedAt: now } : {}),
       ...(change?.reason === "NodeCongested" ? { fundedAt: now } : {}),
-      // Others take what it is due.
       ...(short[i] ? { shortAt: now } : {}),
     };
     return { memory, change };
   });
 }
 
-/** Lowers a container to its share, or raises it, if that is worth a change. */
+/** Lowers or raises a container to its share if the change exceeds the hysteresis. */
 function followShare(
   { floor, ceiling, originalLimit, memory, load, cleared }: LimitedContainer,
   { now, contested, pace }: {
@@ -115,46 +114,45 @@ function followShare(
   const { limit, fundedAt, shortAt = -Infinity } = memory;
   const rationed = share < bid;
   const lower = lowestLimit({ floor, ceiling, originalLimit, cleared });
-  const takesMore = takenBy(load) > dueOf(lower, cleared) * (1 + pace.shareHysteresis);
-  const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
+  const takesMore = sustainedUsage(load) > fairUsage(lower, cleared) * (1 + pace.shareHysteresis);
+  const lowers = rationed && contested && takesMore && exceedsHysteresis([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
-  if (raise <= limit || !isWorth([raise, limit], pace)) return { rationed };
-  // The CPU that others leave grows for a moment when their bursts end: one raise is to follow, not
-  // several, and not before the next decrease may come.
+  if (raise <= limit || !exceedsHysteresis([raise, limit], pace)) return { rationed };
+  // When bursts of others end, the share grows for a moment: the raise waits so that one is enough, and
+  // not before the next decrease may come.
   const { raiseSince = now } = memory;
   if (now < raiseDueAt({ raiseSince, fundedAt }, pace)) return { rationed, raiseSince };
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
 }
 
-/** The limit that a decrease leads to, millicores: the share, or the part where that is more. */
+/** The limit after a decrease, millicores: the share, or if more the part up to the original limit. */
 export function lowestLimit(
   { floor, ceiling, originalLimit, cleared: { share, part } }:
     & Pick<LimitedContainer, "floor" | "ceiling" | "originalLimit">
     & { readonly cleared: Pick<ScarceShare, "share" | "part"> },
 ): number {
-  // CPU above the limits that users set goes before any part: no container keeps it while
-  // another is below its own.
+  // No container keeps CPU above its original limit while another is below its own.
   const least = Math.max(share, upToGrid(Math.min(part, originalLimit)));
   return Math.max(floor, Math.min(ceiling, least));
 }
 
 /**
- * The most that a container may use before it takes from others, millicores: the limit that a decrease
- * leads to, or its part of what containers use. Others may leave them more than is divided: chance alone
- * must not lower one of equals then.
+ * The usage above which a container takes CPU from others, millicores: the limit after a decrease, or its
+ * part of all usage, which may exceed the CPU that is divided. Then chance alone must not lower one of
+ * several equal containers.
  */
-export function dueOf(lowest: number, { partOfUsed }: Pick<ScarceShare, "partOfUsed">): number {
+export function fairUsage(lowest: number, { partOfUsed }: Pick<ScarceShare, "partOfUsed">): number {
   return Math.max(lowest, partOfUsed);
 }
 
-/** Millicores that a container takes from others: not those that it used before they came. */
-export function takenBy({ usage1s, usage400ms }: RecentLoad): number {
+/** The smaller of two means of usage, millicores: usage from before others came does not count. */
+export function sustainedUsage({ usage1s, usage400ms }: RecentLoad): number {
   return Math.min(usage1s, usage400ms);
 }
 
-/** When a raise may come that has been worth it since `raiseSince`; monotonic ms. */
+/** When a raise that has been waiting since `raiseSince` may be made; monotonic ms. */
 export function raiseDueAt(
   { raiseSince, fundedAt }: { readonly raiseSince: number; readonly fundedAt: number },
   { raiseWaitMs, fundingGapMs }: Pick<SharePace, "raiseWaitMs" | "fundingGapMs">,
@@ -162,8 +160,8 @@ export function raiseDueAt(
   return Math.max(raiseSince + raiseWaitMs, fundedAt + fundingGapMs);
 }
 
-/** Whether a change of a limit between the two, millicores, is more than the hysteresis. */
-export function isWorth(
+/** Whether a change of a limit between the two values, millicores, exceeds the hysteresis. */
+export function exceedsHysteresis(
   [high, low]: readonly [high: number, low: number],
   { shareHysteresis }: Pick<SharePace, "shareHysteresis">,
 ): boolean {

@@ -6,7 +6,7 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { nextLoad, type RecentLoad } from "../market/market_container.ts";
-import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
+import { clearScarce, DIVIDED_FACTOR, type ScarceBidder } from "./scarce_clearing.ts";
 import { newNodeState, nextNodeState, type NodeStateMemory } from "./node_state.ts";
 
 /**
@@ -254,7 +254,7 @@ forAll(
   ],
   (drawn, capacity) => {
     const bidders = [...drawn, ...drawn.slice(0, 1)];
-    const divided = DIVIDED * capacity;
+    const divided = DIVIDED_FACTOR * capacity;
     const { price, mode, shares } = clearScarce(bidders, { capacity, isFull: capacity % 2 < 1 });
     const best = optimum(bidders, shares.map(({ bid }) => bid), divided);
     seen.add(`${mode}, ${best.fits}`);

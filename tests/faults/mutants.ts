@@ -28,7 +28,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "controller/allocation/pod_memory.ts": [
       [
         "pod older than the last patch passes for current",
-        "return current || nowMs - patched.atMs >= LONGEST_LAG_MS;",
+        "return current || nowMs - lastPatch.atMs >= LONGEST_LAG_MS;",
         "return true;",
       ],
       [
@@ -132,14 +132,14 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "controller/allocation/allocation_loop.ts": [
       [
         "work begins before the copies are in sync",
-        "if (!await copiesInSync(parts, signal)) return;",
+        "if (!await whenCachesSynced(parts, signal)) return;",
         "",
       ],
     ],
     "controller/run_controller.ts": [
       [
         "the leader does not wait for the settings",
-        "if (followed === undefined || await followed.whenSynced(term)) {",
+        "if (settingsInformer === undefined || await settingsInformer.whenSynced(term)) {",
         "if (!term.aborted) {",
       ],
     ],
@@ -246,7 +246,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       [
         "room of a quota stays booked after a refusal",
         "        const untilMs = clock.monotonic() + COUNTED_MS;\n",
-        "        if (taken === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
+        "        if (accepted === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
       ],
     ],
     "shared/api/api_error.ts": [
@@ -284,6 +284,10 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
     ],
     "controller/allocation/allocation_loop.ts": [
+      ["a change of the settings wakes no worker", "[onConfigChange(addAll)]", "[]"],
+      ["a new leader looks at no pod by itself", "    addAll();\n", ""],
+    ],
+    "controller/allocation/watches/subscribe_queue.ts": [
       [
         "a pod's change wakes no worker",
         "    caches.pods.subscribe((key) => queue.add(key)),\n",
@@ -291,8 +295,6 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
       ["a record's change wakes no worker", "    caches.allocations.subscribe(addPodOf),\n", ""],
       ["a namespace's change wakes no worker", "    caches.namespaces.subscribe(addPodsOf),\n", ""],
-      ["a change of the settings wakes no worker", "[onConfigChange(addAll)]", "[]"],
-      ["a new leader looks at no pod by itself", "    addAll();\n", ""],
     ],
     "controller/live_settings.ts": [
       [

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
 import {
@@ -132,6 +133,54 @@ loopTest("follows a LimitRange, and keeps limits while it is unreadable", async 
   autoscalers.remove("shop/web-vpa");
   await scene.pass(10_000);
   scene.assertLimit(600);
+});
+
+/** The pod becomes Ready now, or is not Ready any more. */
+function setReady({ changePod, clock }: ControllerScene, ready = true): void {
+  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
+    ...pod,
+    ready,
+    ...(ready ? { readySinceMs: clock.wall() } : {}),
+  }));
+}
+
+/** A pod that asks for a boost, with containers that were started now, not Ready. */
+async function started(scene: ControllerScene, boost: string): Promise<void> {
+  scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
+  scene.startController({ burstFactor: 4 });
+  scene.createPod("web");
+  scene.annotate({ [STARTUP_BOOST]: boost });
+  await scene.pass(5000);
+  const startedAtMs = scene.clock.wall();
+  scene.changePod("web", ({ readySinceMs: _over, ...pod }) => ({
+    ...pod,
+    ready: false,
+    containers: pod.containers.map((one) => ({ ...one, startedAtMs })),
+  }));
+}
+
+function assertCeiling({ bound }: ControllerScene, ceiling: number): void {
+  assert.deepEqual([bound().ceiling, bound().boost], [ceiling, ceiling > 800 ? true : undefined]);
+}
+
+loopTest("boosts ceilings until the pod is Ready and a little longer, once", async (scene) => {
+  await started(scene, "2x,20s");
+  await scene.pass(5000);
+  assertCeiling(scene, 1600);
+  setReady(scene);
+  await scene.wantFor(18_000, 1600);
+  assertCeiling(scene, 1600);
+  assert.equal(scene.limits().wanted, 1600);
+  // Nothing happens in the API at the end.
+  await scene.pass(4000);
+  assertCeiling(scene, 800);
+  assert.equal(scene.limits().wanted, 800);
+  await scene.pass(900_000);
+  for (const ready of [false, true]) {
+    setReady(scene, ready);
+    await scene.pass(2000);
+    assertCeiling(scene, 800);
+  }
 });
 
 function writes({ count }: ControllerScene): number {

@@ -27,11 +27,7 @@ import {
   type SimulatedClient,
 } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
-import {
-  DEFAULT_SETTINGS,
-  keptCheckpoints,
-  notedVPAs,
-} from "../fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints, notedVPAs } from "../fixtures/rightsizing/recorded_ports.ts";
 import {
   createRightsizingInformers,
   type RightsizingAPI,
@@ -213,7 +209,8 @@ export function simulatedRightsizing(
       close: () => {},
     }),
   };
-  return { api: ports, settings: () => DEFAULT_SETTINGS };
+  const settings = CONTROLLER_SETTINGS.parse({});
+  return { api: ports, settings: () => settings };
 }
 
 /** It runs until it is disposed of. */

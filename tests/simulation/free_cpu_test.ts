@@ -9,7 +9,7 @@ import { jainIndex } from "../../lab/simulation/scores.ts";
 import { endlessWork, type Workload } from "../../lab/simulation/workload.ts";
 import { SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";
+import { DIVIDED_FACTOR } from "../../shared/scarcity/scarce_clearing.ts";
 import { sampleContainer, sampleGuaranteed } from "../contract/support/sample_objects.ts";
 import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
@@ -77,7 +77,7 @@ function onsetS({ pods, stepS, capacity }: RunSeries): number {
 /** Capacity that a clearing divides, and each pod's part of it by weight. Millicores. */
 function partsOf({ pods, capacity }: RunSeries): number[] {
   const weights = pods.reduce((sum, { weight }) => sum + weight, 0);
-  return pods.map(({ weight }) => DIVIDED * capacity * weight / weights);
+  return pods.map(({ weight }) => DIVIDED_FACTOR * capacity * weight / weights);
 }
 
 Deno.test("playMarket() of an ample node brings each limit to its ceiling, once", async () => {
@@ -105,7 +105,7 @@ Deno.test("playMarket() lowers what takes from others that wait, from 5 s after 
     const [batch, parts] = [pods.at(-1), partsOf(series)];
     assert.ok(batch?.name === "batch");
     // Its share is what the services leave, which use 750 m each; a decrease is worth 5 %.
-    const most = 1.05 * (DIVIDED * capacity - 3 * 750);
+    const most = 1.05 * (DIVIDED_FACTOR * capacity - 3 * 750);
     const rest = batch.limit.subarray(Math.round((onsetS(series) + 5) / stepS));
     assert.ok(Math.max(...rest) <= most, `${Math.max(...rest)}`);
     for (const [index, { name, limit, originalLimit }] of pods.entries()) {

@@ -1,8 +1,8 @@
 /** The market's loop in a cluster: what it applies, gives back, and leaves alone. */
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
-import { DEFAULT_SETTINGS } from "../fixtures/rightsizing/recorded_appliers.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { RoundResult } from "../../agent/market/round.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import { DEFAULT_PACE, grantable } from "../../shared/pacing/paced_container.ts";
@@ -330,7 +330,10 @@ for (const dryRun of [false, true]) {
       identity: "first",
       flags: new Map([["--market", "off"]]),
       ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
-      rightsizing: { ...rightsizing, settings: () => ({ ...DEFAULT_SETTINGS, dryRun }) },
+      rightsizing: {
+        ...rightsizing,
+        settings: () => ({ ...CONTROLLER_SETTINGS.parse({}), dryRun }),
+      },
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);

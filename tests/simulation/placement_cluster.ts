@@ -25,7 +25,7 @@ import {
   keptCheckpoints,
   type RecordedAudit,
   recordedAudit,
-} from "../fixtures/rightsizing/recorded_appliers.ts";
+} from "../fixtures/rightsizing/recorded_ports.ts";
 import {
   DB_OWNER,
   dbStatefulSet,

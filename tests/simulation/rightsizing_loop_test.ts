@@ -9,7 +9,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { pure } from "../fixtures/pure.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import {
   MI,
   templateContainer,
@@ -45,9 +45,11 @@ function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
   ]);
 }
 
+const open = { ...templateContainer(), limits: {} };
+
 const writes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
 
-test("properties 2 and 21: runRightsizingLoop() brings pods to the recommendation, and no template", async (scene) => {
+test("runRightsizingLoop() brings pods to the recommendation, and no template: an example", async (scene) => {
   busyDeployments(scene, "web");
   scene.policy("all");
   await scene.run(MINUTE_MS);
@@ -78,6 +80,41 @@ test("properties 2 and 21: runRightsizingLoop() brings pods to the recommendatio
   assert.equal(writes(scene), 2);
 });
 
+test("runRightsizingLoop() recreates pods only while the server does not serve resizes: an example", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  const { Deployment } = scene.api.store.tables;
+  const templateOf = () => Deployment.get("shop/web")?.makes?.template;
+  scene.policy("all", {
+    intervalMs: INTERVAL_MS,
+    strategy: { allowRecreate: true, cooldownMs: 0, changeThresholdPercent: 0 },
+  });
+  for (const [round, resizeServed] of [true, false, true].entries()) {
+    scene.served.resizeServed = resizeServed;
+    // More each time, so that there is something to do.
+    const cpu = 300 + 100 * round;
+    scene.uses("web", { cpu, memory: cpu * MI });
+    const [resizes, recreations, template] = [
+      writes(scene),
+      scene.recreations.length,
+      templateOf(),
+    ];
+    const fromMs = scene.clock.wall();
+    await scene.run(10 * MINUTE_MS);
+    const { status, method, appliedAtMs = NaN } = scene.recordOf("web") ?? {};
+    assert.ok(appliedAtMs > fromMs);
+    assert.deepEqual([status, method], ["Applied", resizeServed ? "InPlace" : "Recreate"]);
+    assert.deepEqual(
+      [writes(scene) - resizes, scene.recreations.length - recreations],
+      resizeServed ? [2, 0] : [0, 1],
+    );
+    if (resizeServed) {
+      assert.deepEqual(templateOf(), template);
+      const wanted = [1.2 * cpu, 1.2 * cpu * MI];
+      assert.deepEqual(requestsOf(scene, "web"), [wanted, wanted]);
+    } else assert.equal(templateOf()?.containers[0]?.requests.cpu, 1.2 * cpu);
+  }
+});
+
 test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
   scene.policy("all", { intervalMs: HOUR_MS });
   await scene.run(MINUTE_MS);
@@ -85,8 +122,6 @@ test("runRightsizingLoop() notices a new workload long before the next cycle", a
   await scene.run(MINUTE_MS);
   assert.equal(scene.recordOf("web")?.status, "Applied");
 });
-
-const open = { ...templateContainer(), limits: {} };
 
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
   scene.deployment("web", { containers: [open] });

@@ -19,7 +19,7 @@ import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {

@@ -45,7 +45,7 @@ export function releaseOptions(task: "release:dry" | "release:publish"): Release
   const read = parseTaskFlags<{ readonly repository?: string }>(command, Deno.args);
   if (read.kind === "flags") return releasePlace(read.flags.repository);
   console.error(read.kind === "help" ? read.text : read.message);
-  Deno.exit(read.kind === "help" ? 0 : read.exitCode);
+  Deno.exit(read.kind === "help" ? 0 : 2);
 }
 
 /** Repository and tag of a program's image. */

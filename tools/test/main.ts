@@ -5,12 +5,7 @@
  * @module
  */
 import { Command, Option } from "commander";
-import {
-  type HelpText,
-  numberWithin,
-  parseTaskFlags,
-  type UsageError,
-} from "../../lab/task/task_flags.ts";
+import { numberWithin, parseTaskFlags, type TaskArguments } from "../../lab/task/task_flags.ts";
 import { projectFiles } from "../project_files.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test_groups.ts";
 
@@ -45,7 +40,12 @@ const MOST_SEED = 2 ** 31 - 1;
 /** Reads the arguments of the task. Never throws for what a user may type. */
 export function parseTestOptions(
   args: readonly string[],
-): { readonly kind: "run"; readonly options: TestOptions } | HelpText | UsageError {
+):
+  | { readonly kind: "run"; readonly options: TestOptions }
+  | Exclude<
+    TaskArguments<never>,
+    { readonly kind: "flags" }
+  > {
   const command = testCommand();
   const read = parseTaskFlags<Partial<TestOptions>>(command, args);
   if (read.kind !== "flags") return read;
@@ -153,7 +153,7 @@ async function main(): Promise<number> {
   }
   if (read.kind === "usage-error") {
     console.error(read.message);
-    return read.exitCode;
+    return 2;
   }
   const { options } = read;
   try {

@@ -16,7 +16,7 @@ import { decodeText, guessOf, type TraceFile } from "../../../lab/simulation/tra
 import { busiestWindow, requireLoad, wholeMinutes } from "../../../lab/simulation/trace_shape.ts";
 import { faultText } from "../../../shared/api/fields.ts";
 import { readPolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
-import { readFault } from "../../../lab/task/file_problem.ts";
+import { readFault } from "../../../lab/task/task.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
 import type { HistorySource } from "./simulate_arguments.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { changeList } from "../../../lab/simulation/report/change_list.ts";
+import { changeList } from "../../../lab/simulation/report/render_report.ts";
 import { type Html, html } from "../../../lab/simulation/report/html.ts";
 import { methodNote, ownSource } from "../../../lab/simulation/report/method_note.ts";
 import { page } from "../../../lab/simulation/report/page.ts";

@@ -16,13 +16,13 @@ import type { PodSnapshot } from "../pod_snapshot.ts";
 export interface BidInput
   extends
     Pick<PodSnapshot, "pod" | "namespace" | "node" | "workload" | "autoscalers" | "unreadable"> {
-  /** Since when the rollout of the workload has made no step, ms since 1970; absent while it has none. */
+  /** Since when the workload's rollout has made no progress, ms since 1970; absent without a rollout. */
   readonly rolloutStillSinceMs?: number | undefined;
-  /** The pod's metric; absent where it names none, or nothing is known yet. */
+  /** The demand by the pod's metric query; absent without a query, or before an answer. */
   readonly metric?: MetricAnswer | undefined;
-  /** The boost by the pod's annotation, where it may count. */
+  /** The boost by the pod's annotation, where an administrator allows it. */
   readonly startupBoost?: StartupBoost | undefined;
-  /** Wall-clock time, ms since 1970: the API's objects speak of it. */
+  /** Wall-clock time, ms since 1970, as in the API's objects. */
   readonly nowMs: number;
 }
 
@@ -39,32 +39,31 @@ export interface BidEffect {
   readonly reason: BoundReason;
   /** In a sentence, with its numbers. */
   readonly message: string;
-  /** The container that it is about; absent: all. */
+  /** The container that it applies to; absent: all. */
   readonly container?: string;
-  /** Bound of the limit from below, millicores; the ceiling cuts it. */
+  /** Least limit, millicores, up to the ceiling. */
   readonly floor?: number;
   /** Factor on the ceiling that the original limit gives. */
   readonly boost?: number;
-  /** Demand that counts if it is more than what the kernel shows, millicores. */
+  /** Demand that counts where it exceeds the agent's estimate, millicores. */
   readonly demand?: number;
-  /** When it ends by itself, ms since 1970; absent: when something changes. */
+  /** When it ends, ms since 1970; absent: with a change of an object. */
   readonly untilMs?: number;
 }
 
-/** A rule; nothing to say is an empty list. */
+/** A rule; its list is empty where it does not apply. */
 type BidRule = (input: BidInput) => readonly BidEffect[];
 
 /**
- * A cordon is the beginning of a drain, or it is nothing but a cordon, and pods serve on such a node
- * for weeks. `kubectl drain` leaves no other mark on the node: what is not over after so long, ms, is
- * taken for a cordon.
+ * A cordon may begin a drain, for which `kubectl drain` leaves no other mark on the node. After this
+ * time, ms, it is taken for a mere cordon: pods may serve on such a node for weeks.
  */
 const DRAIN_MS = 10 * 60_000;
 
 /**
- * Holds everything on a node that is not Ready or will be removed: what is written there may never be
- * done, or has no effect. While a cordoned node may be drained, pods may have more but not less: the
- * load moves, and what they use now says little.
+ * Holds all limits on a node that is not Ready or will be removed: resizes may never be done there.
+ * While a cordoned node may be drained, limits may rise but not fall: the load moves between pods, so
+ * that present usage does not show their need.
  */
 const nodeState: BidRule = ({ pod, node, nowMs }) => {
   if (node === undefined) return [];
@@ -81,20 +80,20 @@ const nodeState: BidRule = ({ pod, node, nowMs }) => {
 };
 
 /**
- * The limit's bounds are unknown then: a raise might be more than namespace or node may have, and a
- * decrease less than a container must have, or an HPA or rollout needs. A VPA might set it itself.
+ * Holds the limits while an object that bounds them can't be read: a raise might exceed what the
+ * namespace allows, a decrease what a container must have, and a VPA might set the limit itself.
  */
 const unreadableBound: BidRule = ({ unreadable }) =>
   unreadable.map((message) => ({ reason: "UnreadableBound", message }));
 
-/** True for a pod of a class that Kubernetes itself defines for what the system can't do without. */
+/** True for a pod with one of the priority classes that Kubernetes defines for system-critical pods. */
 export function isSystemCritical(
   { priorityClassName = "" }: Pick<Pod, "priorityClassName">,
 ): boolean {
   return ["system-cluster-critical", "system-node-critical"].includes(priorityClassName);
 }
 
-/** Holds the limits of such pods from below, raises that a quota needs back too. */
+/** Never lowers limits of system-critical pods, even where a quota needs raises back. */
 const systemCritical: BidRule = ({ pod }) => {
   const message = `the class is ${pod.priorityClassName}`;
   return isSystemCritical(pod) ? [{ reason: "SystemCritical", message }] : [];
@@ -103,38 +102,41 @@ const systemCritical: BidRule = ({ pod }) => {
 /** After a restart no limit is lowered for this long, ms. */
 const RESTART_MS = 5 * 60_000;
 
-/** Not Ready, restarted of late, or crashing again and again: less CPU can only make it worse. */
+/** Lowers no limit of a pod that is not Ready, restarted lately or crashes again and again. */
 const readiness: BidRule = ({ pod: { containers, ready }, nowMs }) => {
+  const effects: BidEffect[] = [];
   const namesOf = (all: Pod["containers"]): string => all.map(({ name }) => name).join(", ");
   const looping = containers.filter(({ crashLooping }) => crashLooping);
+  if (looping.length > 0) {
+    const message = `${namesOf(looping)} crashes again and again`;
+    effects.push({ reason: "CrashLoopBackOff", message });
+  }
   const fresh = containers.filter(({ restartedAtMs = -Infinity }) =>
     nowMs - restartedAtMs < RESTART_MS
   );
-  const untilMs = Math.max(...fresh.map(({ restartedAtMs = 0 }) => restartedAtMs)) + RESTART_MS;
-  const crashes = `${namesOf(looping)} crashes again and again`;
-  const restarted = `${namesOf(fresh)} restarted less than 5 min ago`;
-  const effects: readonly (BidEffect | false)[] = [
-    looping.length > 0 && { reason: "CrashLoopBackOff", message: crashes },
-    fresh.length > 0 && { reason: "RecentRestart", message: restarted, untilMs },
-    !ready && { reason: "PodNotReady", message: "the pod is not Ready" },
-  ];
-  return effects.filter((effect) => effect !== false);
+  if (fresh.length > 0) {
+    const message = `${namesOf(fresh)} restarted less than 5 min ago`;
+    const untilMs = Math.max(...fresh.map(({ restartedAtMs = 0 }) => restartedAtMs)) + RESTART_MS;
+    effects.push({ reason: "RecentRestart", message, untilMs });
+  }
+  if (!ready) effects.push({ reason: "PodNotReady", message: "the pod is not Ready" });
+  return effects;
 };
 
 /**
- * A Deployment gives up by itself (`spec.progressDeadlineSeconds`, by default this long), the others
- * wait for a pod that never gets Ready for ever.
+ * A rollout of a StatefulSet or DaemonSet without progress for this long, ms, no longer counts. A
+ * Deployment ends it itself, by default after the same time (`spec.progressDeadlineSeconds`).
  */
 const STILL_MS = 10 * 60_000;
 
 /**
- * Old and new pods divide the load anew, and new ones warm up: what they use now says little. Once a
- * rollout makes no step any more it says as much as ever.
+ * During a rollout the load moves from old to new pods, and new ones warm up, so that present usage does
+ * not show their need. Once the rollout makes no progress, it does again.
  */
 const rollout: BidRule = ({ workload, rolloutStillSinceMs, nowMs }) => {
   if (workload === undefined || !isRollingOut(workload.rollout)) return [];
   const { kind, metadata: { name } } = workload;
-  // Without numbers: bounds that stay the same are not written again when they change.
+  // No numbers: a new number in the message would be written although the bounds are the same.
   const message = `${kind} ${name} rolls out: its pods are being replaced`;
   const effect = { reason: "RolloutInProgress", message } as const;
   if (kind === "Deployment" || rolloutStillSinceMs === undefined) return [effect];
@@ -143,14 +145,14 @@ const rollout: BidRule = ({ workload, rolloutStillSinceMs, nowMs }) => {
 };
 
 /**
- * If the limit capped usage at the HPA's target, the HPA would never scale up: the limit stays
- * this much above it. The HPA itself ignores differences of 10 %.
+ * The limit stays this factor above the HPA's target usage: capped at the target the HPA would never
+ * scale up. The HPA itself ignores differences of 10 %.
  */
-const SIGNAL_ROOM = 1.2;
+const HPA_ROOM = 1.2;
 
 /**
- * Floors above the HPA's target, decreases by half steps, and none for one stabilization window after
- * a scaling event: then the pods divide the load anew.
+ * Sets floors above the HPA's target usage, halves decreases, and allows none for one stabilization
+ * window after the HPA has scaled, while the load moves between pods.
  */
 const horizontalAutoscaler: BidRule = ({ pod, workload, autoscalers, nowMs }) =>
   autoscalers.flatMap((autoscaler): readonly BidEffect[] => {
@@ -160,27 +162,27 @@ const horizontalAutoscaler: BidRule = ({ pod, workload, autoscalers, nowMs }) =>
     const scaled = `HPA ${name} scaled the workload; its window is ${stabilizationMs / 1000} s`;
     const untilMs = lastScaleMs + stabilizationMs;
     return [
-      ...cpuTargets.flatMap((target) => floorsFor(pod, target, name)),
+      ...cpuTargets.flatMap((target) => hpaFloors(pod, target, name)),
       { reason: "HPADamped", message: damped },
       ...(nowMs < untilMs ? [{ reason: "HPAScaled", message: scaled, untilMs } as const] : []),
     ];
   });
 
-function floorsFor(pod: Pod, target: CPUTarget, hpa: string): readonly BidEffect[] {
-  const aims = aimsOf(pod, target);
+function hpaFloors(pod: Pod, target: CPUTarget, hpa: string): readonly BidEffect[] {
+  const targets = targetUsage(pod, target);
   return pod.containers.flatMap(({ name, limits }, index): BidEffect[] => {
-    const aim = aims[index] ?? 0;
-    if (aim <= 0 || limits.cpu === undefined) return [];
+    const usage = targets[index] ?? 0;
+    if (usage <= 0 || limits.cpu === undefined) return [];
     // 1.2 × 0.7 × 100 is a little more than 84 in floating point.
-    const floor = Math.ceil(SIGNAL_ROOM * aim - 1e-6);
-    const message = `${name} at least ${floor}m: 1.2 × ${Math.round(aim)}m, the ` +
+    const floor = Math.ceil(HPA_ROOM * usage - 1e-6);
+    const message = `${name} at least ${floor}m: 1.2 × ${Math.round(usage)}m, the ` +
       `usage that HPA ${hpa} aims at`;
     return [{ reason: "HPAFloor", container: name, floor, message }];
   });
 }
 
-/** The usage that the target wants of each container, millicores; 0 where it says nothing. */
-function aimsOf(pod: Pod, { container, utilization, value }: CPUTarget): readonly number[] {
+/** The target's usage of each container, millicores; 0 where it sets none. */
+function targetUsage(pod: Pod, { container, utilization, value }: CPUTarget): readonly number[] {
   const requests = pod.containers.map(({ requests: { cpu = 0 } }) => cpu);
   if (utilization === undefined && container === undefined) {
     return value === undefined ? [] : splitByRequest(value, requests);
@@ -191,19 +193,19 @@ function aimsOf(pod: Pod, { container, utilization, value }: CPUTarget): readonl
   });
 }
 
-/** A demand for each container; without an answer that counts there is none. */
+/** A demand for each container, if the query has an answer that counts. */
 const metricDemand: BidRule = ({ pod, metric }) => {
   if (metric === undefined || "ignored" in metric) return [];
   if ("missing" in metric) return [{ reason: "MetricMissing", message: metric.missing }];
-  const { demand: said, source, untilMs } = metric;
-  const parts = typeof said === "number" ? demandParts(pod, said) : said;
+  const { demand: total, source, untilMs } = metric;
+  const parts = typeof total === "number" ? demandParts(pod, total) : total;
   return [...parts].map(([container, demand]) => {
     const message = `${container} could use ${demand}m: ${source}`;
     return { reason: "MetricDemand", container, demand, message, untilMs } as const;
   });
 };
 
-/** No pod starts for longer than this, ms: what is not Ready by then has another problem. */
+/** A start takes this long at most, ms: a pod that is not Ready by then has another problem. */
 const LONGEST_START_MS = 600_000;
 
 /**
@@ -223,8 +225,8 @@ const startupBoost: BidRule = ({ pod, startupBoost: boost, nowMs }) => {
 };
 
 /**
- * When the first container began, or now, where none has. The first start of a restarted container is
- * not known any more: then it is when the kubelet acknowledged the pod.
+ * When the first container started, or now where none has. The first start of a restarted container is
+ * not in the status: the pod's startTime takes its place.
  */
 function startedAt({ containers, startTimeMs = -Infinity }: Pod, nowMs: number): number {
   const starts = containers.map(({ startedAtMs = nowMs, restartedAtMs }) =>

@@ -256,7 +256,7 @@ interface Choice extends Omit<NamespaceInput, "pod"> {
 /** The bounds of all containers but `batch`. */
 function boundsOf({ containers = [app, proxy], pod, ...input }: Choice) {
   const participants = containers.filter(({ name }) => name !== "batch")
-    .map((container) => ({ container, own: container.limits.cpu ?? 0 }));
+    .map((container) => ({ container, originalLimit: container.limits.cpu ?? 0 }));
   return namespaceBounds(participants, {
     ...{ pod: { ...samplePod("web", { containers }), ...pod }, ...input },
   });
@@ -317,7 +317,7 @@ pure("namespaceBounds() takes back what is owed from containers above their shar
   const containers = raised.map(([name, cpu]) => sampleContainer({ name, limits: { cpu } }));
   const of = (owed: number) =>
     boundsOf({ containers, quota: shares({ app: 300, proxy: 100, lowered: 400 }, owed) })
-      .map(({ backTo }) => backTo);
+      .map(({ loweredLimit }) => loweredLimit);
   assert.deepEqual(of(0), [undefined, undefined, undefined]);
   assert.deepEqual(of(90), [440, 170, undefined]);
   // Shares are never undercut.

@@ -26,7 +26,7 @@ import {
   namespaceBounds,
   type NamespaceInput,
 } from "./namespace_bounds.ts";
-import { type Overrides, overridesOf, times } from "./overrides.ts";
+import { type Overrides, overridesOf, scaledCPU } from "./overrides.ts";
 import { MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
 import { atOriginalRequests } from "../original_limits.ts";
 import type { AnnotationWarning } from "../ports.ts";
@@ -61,7 +61,7 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
   readonly untilMs?: number;
 }
 
-/** Every pod may keep this much, or its original limit if that is less. Millicores. */
+/** Floor of a container, or its original limit if that is less. Millicores. */
 const LEAST_LIMIT = 100;
 /** One container may have at most this share of a node. */
 const NODE_SHARE = 0.9;
@@ -74,6 +74,7 @@ interface Participant extends BoundedContainer {
 /** The input that all containers of a pod share. */
 interface PodBasis extends Pick<BoundsInput, "node"> {
   readonly pod: Pod;
+  /** The result of `qosKeeper()`. */
   readonly keeper: string | undefined | null;
   readonly multiplier: number;
   readonly effects: readonly BidEffect[];
@@ -85,12 +86,14 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const pod = atOriginalRequests(input.pod, input.ownRequests ?? new Map());
   const participants = participantsOf(pod, originalLimits);
   const overrides = overridesOf({
-    ...{ pod, namespace, config },
-    originalLimits: participants.map(({ own }) => own),
+    pod,
+    namespace,
+    config,
+    originalLimits: participants.map(({ originalLimit }) => originalLimit),
   });
   const effects = bidEffects({ ...input, pod, startupBoost: overrides.startupBoost });
   const allowed = allowedCeilings(participants, { overrides, effects });
-  const theirs = namespaceBounds(participants, { ...input, pod });
+  const byNamespace = namespaceBounds(participants, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ??
     priorityMultiplier(pod.priority, config.priorityMultipliers);
   const keeper = qosKeeper(pod, originalLimits);
@@ -99,7 +102,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     boundsOfContainer(participant, {
       basis,
       allowed: allowed[index] as Ceiling,
-      theirs: theirs[index] as NamespaceBound,
+      namespaceBound: byNamespace[index] as NamespaceBound,
     })
   );
   const rules = [
@@ -112,7 +115,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const metric = metricWarnings(input.metric).map((message) => ({ message }));
   return {
     reason: [...new Set(rules.map(({ reason }) => reason))].join(", "),
-    // A pod of many containers has as many ceilings; `reason` names all of them nevertheless.
+    // A pod with many containers may have more rules than fit; `reason` has the reasons of all.
     rules: [...new Map(rules.map((rule) => [`${rule.reason} ${rule.message}`, rule])).values()]
       .slice(0, MOST_RULES),
     containers: bounds.map(({ container }) => container),
@@ -127,13 +130,15 @@ function participantsOf(
 ): readonly Participant[] {
   return containers.flatMap((container): Participant[] => {
     const { name, containerID, limits } = container;
-    const own = originalLimits.get(name);
-    if (own === undefined || containerID === undefined || limits.cpu === undefined) return [];
-    return [{ container, containerID, own }];
+    const originalLimit = originalLimits.get(name);
+    if (originalLimit === undefined || containerID === undefined || limits.cpu === undefined) {
+      return [];
+    }
+    return [{ container, containerID, originalLimit }];
   });
 }
 
-/** The ceilings that follow from original limits, by burst factor, annotation and start. */
+/** The ceilings by burst factor, annotation and startup boost. */
 function allowedCeilings(
   participants: readonly Participant[],
   { overrides, effects }: {
@@ -146,40 +151,45 @@ function allowedCeilings(
   const parts = maxCPU === undefined || participants.length === 0
     ? []
     : splitByRequest(maxCPU, participants.map(({ container }) => container.requests.cpu ?? 0));
-  // A higher value in the annotation replaces the burst factor; a lower one bounds it.
+  // The annotation replaces the burst factor's ceilings if its value is above their sum; otherwise the
+  // lower of the two counts for each container.
   const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
-  return participants.map(({ own }, index): Ceiling => {
+  return participants.map(({ originalLimit }, index): Ceiling => {
     const usual = burstCeilings[index] ?? 0;
-    const source = usual > times(own, burstFactor)
+    const source = usual > scaledCPU(originalLimit, burstFactor)
       ? `the least ceiling × ${factor}`
       : `original limit × ${burstFactor * factor}`;
-    const burst: Ceiling = { ceiling: times(usual, factor), reason: "BurstFactor", source };
+    const burst: Ceiling = { ceiling: scaledCPU(usual, factor), reason: "BurstFactor", source };
     const part = parts[index];
     if (part === undefined) return burst;
-    const asked: Ceiling = { ceiling: times(part, factor), reason: "MaxCPU", source: MAX_CPU };
-    return raises || asked.ceiling < burst.ceiling ? asked : burst;
+    const annotated: Ceiling = {
+      ceiling: scaledCPU(part, factor),
+      reason: "MaxCPU",
+      source: MAX_CPU,
+    };
+    return raises || annotated.ceiling < burst.ceiling ? annotated : burst;
   });
 }
 
 /**
  * The bounds of one container, and the rules that set them.
  *
- * Where a quota needs raises back, a hold against decreases becomes a floor at the limit that remains:
- * the agent and the check of its values then need no exception, and neither can take more.
+ * Where a quota needs raises back, the hold `lower` is replaced by a floor at the lowered limit, so that
+ * neither the agent nor the check of its limits needs an exception.
  */
 function boundsOfContainer(
-  { container, containerID, own }: Participant,
-  { basis: { pod, node, keeper, multiplier, effects }, allowed, theirs }: {
+  { container, containerID, originalLimit }: Participant,
+  { basis: { pod, node, keeper, multiplier, effects }, allowed, namespaceBound }: {
     readonly basis: PodBasis;
     readonly allowed: Ceiling;
-    readonly theirs: NamespaceBound;
+    readonly namespaceBound: NamespaceBound;
   },
 ): { readonly container: ContainerBounds; readonly rules: readonly KnownRule[] } {
   const { name, requests: { cpu: request = 0 }, restartsOnCPU } = container;
   const spare = name === keeper ? LEAST_CPU : 0;
-  const least = Math.min(LEAST_LIMIT, own);
-  const floor = Math.max(request + spare, least, LEAST_CPU, theirs.floor);
-  const lowest = [
+  const leastLimit = Math.min(LEAST_LIMIT, originalLimit);
+  const floor = Math.max(request + spare, leastLimit, LEAST_CPU, namespaceBound.floor);
+  const lowestCeiling = [
     allowed,
     {
       ceiling: node === undefined ? Infinity : Math.floor(node.allocatableCPU * NODE_SHARE),
@@ -191,38 +201,38 @@ function boundsOfContainer(
       reason: "PodLevelLimit" as const,
       source: "the limit of the pod as a whole",
     },
-    ...theirs.ceilings,
+    ...namespaceBound.ceilings,
   ].reduce((a, b) => b.ceiling < a.ceiling ? b : a);
-  const ceiling = Math.max(floor, lowest.ceiling);
+  const ceiling = Math.max(floor, lowestCeiling.ceiling);
   const applying = effects.filter((effect) => (effect.container ?? name) === name);
-  const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
+  const effectFloor = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
   const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
-  const rules = ([
-    ceilingRule(name, { floor, lowest }),
-    wanted <= ceiling ? undefined : {
-      reason: "HPACapped",
-      message: `${name} can't have the ${wanted}m that the HPA's signal needs: its ` +
-        `ceiling is ${ceiling}m`,
-    },
-    keeper !== null ? undefined : {
-      reason: "QoSWouldChange",
-      message: "with lower limits the pod would be Guaranteed, which the API refuses",
-    },
-    !restartsOnCPU ? undefined : {
-      reason: "RestartPolicy",
-      message: `resizePolicy restarts ${name} on a CPU change`,
-    },
-  ] satisfies readonly (KnownRule | undefined)[]).filter((rule) => rule !== undefined);
-  const held = strongest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
-  // Only raises are undone: no limit falls below the original one.
-  const yields = held === "lower" && theirs.backTo !== undefined && !isSystemCritical(pod);
-  const kept = yields ? Math.max(floor, theirs.backTo ?? 0) : 0;
+  const rules = [ceilingRule(name, { floor, lowestCeiling })];
+  if (effectFloor > ceiling) {
+    const message =
+      `${name} can't have the ${effectFloor}m that the HPA's signal needs: its ceiling is ` +
+      `${ceiling}m`;
+    rules.push({ reason: "HPACapped", message });
+  }
+  if (keeper === null) {
+    const message = "with lower limits the pod would be Guaranteed, which the API refuses";
+    rules.push({ reason: "QoSWouldChange", message });
+  }
+  if (restartsOnCPU) {
+    const message = `resizePolicy restarts ${name} on a CPU change`;
+    rules.push({ reason: "RestartPolicy", message });
+  }
+  const held = strictest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
+  const { loweredLimit } = namespaceBound;
+  const yields = held === "lower" && loweredLimit !== undefined && !isSystemCritical(pod);
+  const lowered = yields ? Math.max(floor, loweredLimit) : 0;
   return {
     rules,
     container: {
-      ...{ name, containerID },
-      floor: Math.max(floor, Math.min(wanted, ceiling), kept),
-      ceiling: Math.max(ceiling, kept),
+      name,
+      containerID,
+      floor: Math.max(floor, Math.min(effectFloor, ceiling), lowered),
+      ceiling: Math.max(ceiling, lowered),
       weight: Math.max(1, request) * multiplier,
       ...(multiplier === 1 ? {} : { multiplier }),
       ...(held === undefined || yields ? {} : { held }),
@@ -233,12 +243,12 @@ function boundsOfContainer(
   };
 }
 
-/** The lowest ceiling, or the floor where that is higher. */
+/** The rule of the lowest ceiling, or of the floor where that is higher. */
 function ceilingRule(
   name: string,
-  { floor, lowest: { ceiling, reason, source } }: {
+  { floor, lowestCeiling: { ceiling, reason, source } }: {
     readonly floor: number;
-    readonly lowest: Ceiling;
+    readonly lowestCeiling: Ceiling;
   },
 ): KnownRule {
   if (ceiling >= floor) return { reason, message: `${name} at most ${ceiling}m: ${source}` };
@@ -261,16 +271,16 @@ function weightRule(
   return [{ reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` }];
 }
 
-/** The hold that includes all others. */
-function strongest(holds: readonly (Hold | undefined)[]): Hold | undefined {
+/** The strictest of the holds; undefined without any. */
+function strictest(holds: readonly (Hold | undefined)[]): Hold | undefined {
   return (["half", "lower", "both"] as const).findLast((one) => holds.includes(one));
 }
 
 /**
  * Where all containers have memory request = limit and CPU limits, the market could make request =
- * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container with
- * an original limit above its request then keeps it there. Returns its name; undefined when there is no
- * such danger, as in a pod that is Guaranteed already; null when no container can do it.
+ * limit everywhere, and the pod would turn Guaranteed, which the API refuses. So the limit of one
+ * container with an original limit above its request stays above it. Returns that container's name;
+ * undefined where the class can't change so, as in a Guaranteed pod; null when no container is fit.
  */
 function qosKeeper(
   pod: Pod,

@@ -24,7 +24,6 @@ import { type Caches, podsOnNode } from "../../caches.ts";
 export interface Ceiling {
   readonly ceiling: number;
   readonly reason: CeilingReason;
-  /** Its source, for messages. */
   readonly source: string;
 }
 
@@ -32,31 +31,31 @@ export interface Ceiling {
 export interface NamespaceBound {
   readonly floor: number;
   readonly ceilings: readonly Ceiling[];
-  /** The limit once the quotas have taken back their part of its raise. Absent: it gives nothing. */
-  readonly backTo?: number | undefined;
+  /** The limit once the container has given back its part of `owed`. Absent: it gives nothing. */
+  readonly loweredLimit?: number | undefined;
 }
 
 /** A container that takes part. */
 export interface BoundedContainer {
   readonly container: PodContainer;
-  /** The original limit, millicores. */
-  readonly own: number;
+  /** Millicores. */
+  readonly originalLimit: number;
 }
 
-/** A number of millicores, and the quota that makes it no more. */
+/** Millicores that a quota allows. */
 export interface QuotaAmount {
   readonly millicores: number;
-  /** Its name. */
+  /** The name of the ResourceQuota. */
   readonly quota: string;
 }
 
 /** Bounds of a pod by the quotas that count it. */
 export interface QuotaBounds {
-  /** The share of each container, and the quota that makes it no more, by container. */
+  /** The smallest share of each container in these quotas, by container name. */
   readonly shares: ReadonlyMap<string, QuotaAmount>;
-  /** Millicores of the limits above its ceilings that the pod gives back. */
+  /** Millicores that the pod gives back of its limits above their shares. */
   readonly owed: number;
-  /** When the shares may be others without an event, ms from now. */
+  /** When the shares may change without an event, ms from now. */
   readonly againMs?: number;
 }
 
@@ -64,7 +63,6 @@ export interface QuotaBounds {
 export interface NamespaceInput {
   readonly pod: Pod;
   readonly limitRange?: ResourceRanges | undefined;
-  /** Undefined when no quota counts the pod. */
   readonly quota?: QuotaBounds | undefined;
   /** The pod's largest total by the requests on its node, millicores; absent where its requests stay. */
   readonly nodeCeiling?: number | undefined;
@@ -77,13 +75,13 @@ export function namespaceBounds(
 ): readonly NamespaceBound[] {
   if (participants.length === 0) return [];
   const range = limitRange?.cpu;
-  // A request that moves with the limit keeps their ratio at 1, the least that a range asks for.
+  // A request that moves with the limit keeps their ratio at 1, which every range allows.
   const moves = movesRequest(pod);
   const limits = participants.map(({ container }) => container.limits.cpu ?? 0);
   const byPod = partsOfPod(participants, { pod, range: range?.pod });
-  const byNode = parts(nodeCeiling, { among: pod.containers, participants, bases: limits });
-  const podLeast = splitByRequest(range?.pod.min ?? 0, requestsOf(participants));
-  const left = quota === undefined ? [] : afterGivingBack(participants, quota);
+  const byNode = splitTotal(nodeCeiling, { among: pod.containers, participants, bases: limits });
+  const podMins = splitByRequest(range?.pod.min ?? 0, requestsOf(participants));
+  const lowered = quota === undefined ? [] : loweredLimits(participants, quota);
   return participants.map(({ container: { name, requests } }, index) => {
     const request = requests.cpu ?? 0;
     const share = quota?.shares.get(name);
@@ -92,13 +90,13 @@ export function namespaceBounds(
       reason: CeilingReason,
       source: string,
     ): Ceiling => ({ ceiling: ceiling ?? Infinity, reason, source });
-    const most = range && largestLimit(range.container, moves ? Infinity : request);
+    const byContainer = range && largestLimit(range.container, moves ? Infinity : request);
     const ofQuota = `its share of ResourceQuota ${share?.quota}`;
     return {
-      floor: Math.max(range?.container.min ?? 0, podLeast[index] ?? 0),
-      backTo: left[index],
+      floor: Math.max(range?.container.min ?? 0, podMins[index] ?? 0),
+      loweredLimit: lowered[index],
       ceilings: [
-        bound(most, "LimitRange", "the LimitRange of containers"),
+        bound(byContainer, "LimitRange", "the LimitRange of containers"),
         bound(byPod.get(name), "LimitRange", "the LimitRange of pods"),
         bound(share?.millicores, "QuotaExceeded", ofQuota),
         bound(byNode[index], "NodeCapacity", "what the requests on the node leave"),
@@ -111,7 +109,7 @@ export function namespaceBounds(
  * The limits once the pod has given back what it owes, each container in proportion to what it has
  * above its share. Undefined for those that give nothing.
  */
-function afterGivingBack(
+function loweredLimits(
   participants: readonly BoundedContainer[],
   { shares, owed }: QuotaBounds,
 ): readonly (number | undefined)[] {
@@ -127,29 +125,28 @@ function afterGivingBack(
 }
 
 /**
- * Millicores that the LimitRange of pods leaves each container, by name: of the containers that run
- * together, and for sidecars also beside each init container that runs with them.
+ * Millicores that the LimitRange of pods leaves each container, by name. A sidecar gets the smallest of
+ * its parts: among the containers, and beside each init container that it runs with.
  */
 function partsOfPod(
   participants: readonly BoundedContainer[],
   { pod, range }: { readonly pod: Pod; readonly range: AmountRange | undefined },
 ): ReadonlyMap<string, number> {
-  const least = new Map<string, number>();
-  if (range === undefined) return least;
-  // Limits that are the requests are bounded as those.
+  const smallest = new Map<string, number>();
+  if (range === undefined) return smallest;
   const side = movesRequest(pod) ? "requests" : "limits";
-  const most = largestTotal(pod, { range, resource: "cpu", side });
+  const total = largestTotal(pod, { range, resource: "cpu", side });
   for (const among of podPhases(pod)) {
-    const theirs = participants.filter(({ container }) =>
+    const running = participants.filter(({ container }) =>
       among.some(({ name }) => name === container.name)
     );
-    const bases = theirs.map(({ own }) => own);
-    const split = parts(most, { among, participants: theirs, bases });
-    for (const [index, { container: { name } }] of theirs.entries()) {
-      least.set(name, Math.min(least.get(name) ?? Infinity, split[index] ?? Infinity));
+    const bases = running.map(({ originalLimit }) => originalLimit);
+    const split = splitTotal(total, { among, participants: running, bases });
+    for (const [index, { container: { name } }] of running.entries()) {
+      smallest.set(name, Math.min(smallest.get(name) ?? Infinity, split[index] ?? Infinity));
     }
   }
-  return least;
+  return smallest;
 }
 
 function requestsOf(participants: readonly BoundedContainer[]): readonly number[] {
@@ -157,11 +154,11 @@ function requestsOf(participants: readonly BoundedContainer[]): readonly number[
 }
 
 /**
- * Splits what a pod may have: each participant its base first and of the rest a part by request, or
- * all by request where the bases are too much. Nothing when there is no bound.
+ * Splits the pod's largest total: each participant gets its base and a part, by request, of what the
+ * bases leave. Where the bases do not fit all is split by request. Empty when the total is Infinity.
  */
-function parts(
-  most: number,
+function splitTotal(
+  total: number,
   { among, participants, bases }: {
     /** Containers that run together; those that take no part keep their limits. */
     readonly among: readonly PodContainer[];
@@ -170,19 +167,19 @@ function parts(
   },
 ): readonly number[] {
   // No participant is in a phase of an init container alone.
-  if (most === Infinity || participants.length === 0) return [];
+  if (total === Infinity || participants.length === 0) return [];
   const names = new Set(participants.map(({ container }) => container.name));
   const others = among.filter(({ name }) => !names.has(name));
-  const total = most - sumOf(others, ({ limits }) => limits.cpu);
+  const left = total - sumOf(others, ({ limits }) => limits.cpu);
   const requests = requestsOf(participants);
   const base = sumCPU(bases);
-  if (base > total) return splitByRequest(Math.max(0, total), requests);
-  return splitByRequest(total - base, requests).map((part, index) => part + (bases[index] ?? 0));
+  if (base > left) return splitByRequest(Math.max(0, left), requests);
+  return splitByRequest(left - base, requests).map((part, index) => part + (bases[index] ?? 0));
 }
 
 /**
- * The pod's largest total, in steps of 10 m: its present one and all free CPU, which goes to the first
- * pod that takes it. Undefined for a pod with a fixed request, and where the node is not known.
+ * The pod's largest total, in steps of 10 m: its present one and all CPU that no request holds, which
+ * goes to the first pod that takes it. Undefined for a pod with a fixed request, or an unknown node.
  */
 export function nodeCeiling(
   { pod, node }: { readonly pod: Pod; readonly node: Node | undefined },
@@ -210,7 +207,7 @@ export function nodeRoom(
   return allocatableCPU - sumCPU(requests);
 }
 
-/** A request that is to fall holds its place until the kubelet has done it. */
+/** A request that falls counts until the kubelet has applied the lower one. */
 function requestOf({ requests: { cpu = 0 }, applied }: Parameters<AmountOf>[0]): number {
   return Math.max(cpu, applied?.requests.cpu ?? 0);
 }

@@ -18,11 +18,11 @@ import {
   STARTUP_BOOST,
 } from "../../../shared/api/market_keys.ts";
 import type { MarketConfig } from "../../config.ts";
-import { type AnnotationWarning, sharedSubject } from "../ports.ts";
+import { type AnnotationWarning, eventSubject } from "../ports.ts";
 import type { StartupBoost } from "./bid_rules.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
-/** The objects with annotations, and the limits that these are measured by. */
+/** The objects with annotations, and the limits that `max-cpu` is compared with. */
 export interface OverrideInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
@@ -31,13 +31,12 @@ export interface OverrideInput {
   readonly config: Pick<MarketConfig, "burstFactor" | "leastCeiling">;
 }
 
-/** The values that annotations set; absent without any, or any that may count. */
+/** The values that annotations set; absent where none is set, or allowed. */
 export interface Overrides {
   /** Ceiling of the whole pod, millicores. */
   readonly maxCPU?: number;
   readonly priorityMultiplier?: number;
   readonly startupBoost?: StartupBoost;
-  /** At least 1. */
   readonly burstFactor: number;
   /** Ceilings of the containers by the burst factor, millicores, in the order of the limits. */
   readonly burstCeilings: readonly number[];
@@ -61,36 +60,39 @@ export function overridesOf(
       warnings.push(
         texts === annotations || namespace === undefined ? { message } : {
           message: `namespace ${place}: ${message}`,
-          about: sharedSubject("Namespace", namespace),
+          about: eventSubject("Namespace", namespace),
         },
       );
     }
     return value;
   }
 
-  /** `most` is the largest value that needs no administrator; `instead` says what else would count. */
-  function mayCount(key: string, most = "", instead = ""): boolean {
+  /** Whether an administrator allows the annotation; otherwise warns, with what would count instead. */
+  function isAllowed(key: string, largest = "", instead = ""): boolean {
     if (labels[ALLOW_OVERRIDES] === "true") return true;
     const text = quotedText(annotations[key] ?? "");
     const label = `label namespace ${place} ${ALLOW_OVERRIDES}=true`;
-    warnings.push({ message: `${key}: ${text} asks for more${most}: ${label}${instead}` });
+    warnings.push({ message: `${key}: ${text} asks for more${largest}: ${label}${instead}` });
     return false;
   }
 
-  const ofTheirs = read(labels, BURST_FACTOR, FACTOR) ?? read(ofNamespace, BURST_FACTOR, FACTOR);
-  const burstFactor = Math.max(1, ofTheirs ?? config.burstFactor);
-  const least = ofTheirs === undefined && burstFactor > 1 ? config.leastCeiling : 0;
-  const burstCeilings = originalLimits.map((own) => Math.max(times(own, burstFactor), least));
+  const namespaceFactor = read(labels, BURST_FACTOR, FACTOR) ??
+    read(ofNamespace, BURST_FACTOR, FACTOR);
+  const burstFactor = Math.max(1, namespaceFactor ?? config.burstFactor);
+  const least = namespaceFactor === undefined && burstFactor > 1 ? config.leastCeiling : 0;
+  const burstCeilings = originalLimits.map((limit) =>
+    Math.max(scaledCPU(limit, burstFactor), least)
+  );
   const multiplier = read(annotations, PRIORITY_MULTIPLIER, FACTOR);
   const maxCPU = read(annotations, MAX_CPU, CPU);
   const startupBoost = read(annotations, STARTUP_BOOST, BOOST);
   const most = sumCPU(burstCeilings);
   const multiplies = multiplier !== undefined &&
-    (multiplier <= 1 || mayCount(PRIORITY_MULTIPLIER, " than 1", ", or ask for at most 1"));
-  const than = ` than original limit × burst factor, ${most}m`;
+    (multiplier <= 1 || isAllowed(PRIORITY_MULTIPLIER, " than 1", ", or ask for at most 1"));
+  const largest = ` than original limit × burst factor, ${most}m`;
   const bounds = maxCPU !== undefined &&
-    (maxCPU <= most || mayCount(MAX_CPU, than, `, or ask for at most ${most}m`));
-  const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST);
+    (maxCPU <= most || isAllowed(MAX_CPU, largest, `, or ask for at most ${most}m`));
+  const boosts = startupBoost !== undefined && isAllowed(STARTUP_BOOST);
   const counts = clampMultiplier(multiplier ?? 1);
   if (multiplies && counts !== multiplier) {
     const text = quotedText(annotations[PRIORITY_MULTIPLIER] ?? "");
@@ -105,8 +107,8 @@ export function overridesOf(
   };
 }
 
-/** Millicores, floored, as a number that JSON can hold. */
-export function times(millicores: number, factor: number): number {
+/** Millicores × factor, rounded down, at most what JSON holds exactly. */
+export function scaledCPU(millicores: number, factor: number): number {
   return Math.min(Math.floor(millicores * factor), Number.MAX_SAFE_INTEGER);
 }
 
@@ -117,9 +119,7 @@ const FACTOR = kindOf('a number above 0, for instance "2.5"', (text) => {
   return value > 0 && value < Infinity ? value : undefined;
 });
 
-/** Ceilings may not grow without end. */
-const LARGEST_FACTOR = 10;
-/** A boost that does not end is no boost, ms. */
+const LARGEST_BOOST = 10;
 const LONGEST_HOLD_MS = 600_000;
 
 /** `2x` alone ends when the pod is Ready. */
@@ -130,7 +130,7 @@ const BOOST = kindOf(
     const factor = Number(number);
     const holdMs = hold === undefined ? 0 : parseDuration(hold);
     if (number === undefined || holdMs === undefined) return undefined;
-    return factor > 1 && factor <= LARGEST_FACTOR && holdMs <= LONGEST_HOLD_MS
+    return factor > 1 && factor <= LARGEST_BOOST && holdMs <= LONGEST_HOLD_MS
       ? { factor, holdMs }
       : undefined;
   },

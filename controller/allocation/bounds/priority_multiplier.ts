@@ -5,7 +5,6 @@
  */
 import { type Kind, kindOf } from "../../../shared/config/kinds.ts";
 
-/** Multipliers are held within these, wherever they come from. */
 const LEAST = 0.1;
 const MOST = 10;
 

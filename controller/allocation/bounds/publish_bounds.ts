@@ -19,7 +19,7 @@ import { type BoundsDraft, type BoundsInput, boundsOf, type KnownRule } from "./
 import type { PodSnapshot, RecordedPod } from "../pod_snapshot.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
-import { type BoundCrowd, boundCrowd } from "../queues/node_writes.ts";
+import { type BulkCause, bulkCause } from "../queues/node_writes.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -70,14 +70,13 @@ function labelsOf(pod: Pod): Texts {
 export interface BoundsPlan extends Pick<BoundsDraft, "untilMs" | "warnings"> {
   /** The extent of the write; `messages`: the same bounds with other texts. */
   readonly write: "nothing" | "messages" | "bounds";
-  /** As they are written. */
   readonly bounds: Bounds;
   /** The revision that the agent must clear by; absent where it already does. */
   readonly revision?: number;
   /** Original limits and requests to record with them. */
   readonly originals: Originals | undefined;
-  /** The change that concerns many pods at once; undefined where only this pod changes. */
-  readonly crowd: BoundCrowd | undefined;
+  /** Why the bounds of many pods change at once; undefined where only this pod's do. */
+  readonly bulkCause: BulkCause | undefined;
   /** The rules that did not apply before. */
   readonly added: readonly KnownRule[];
 }
@@ -95,26 +94,22 @@ export interface BoundsPlanInput extends BoundsSources {
   readonly originals?: Originals | undefined;
   /** Whether the same bounds get a new revision, too, by which the agent then clears. */
   readonly forcesRevision: boolean;
-  /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
 }
 
 /** False where the server has dropped a field of a container: its CRD is older than the controller. */
 export function isStored(sent: Bounds, stored: Bounds | undefined): boolean {
   return sent.containers.every((container) => {
-    const kept = stored?.containers.find(({ name }) => name === container.name) ?? {};
-    return Object.keys(container).every((field) => Object.hasOwn(kept, field));
+    const read = stored?.containers.find(({ name }) => name === container.name) ?? {};
+    return Object.keys(container).every((field) => Object.hasOwn(read, field));
   });
 }
 
 /**
- * Decides what to write of the bounds. The first time the original limits are written with them: they
- * must be recorded before the first patch. Pure.
+ * Decides what to write of the bounds. The first write also records the original limits, which must be
+ * known before the first patch. Pure.
  */
-export function planBounds(
-  snapshot: RecordedPod,
-  input: BoundsPlanInput,
-): BoundsPlan {
+export function planBounds(snapshot: RecordedPod, input: BoundsPlanInput): BoundsPlan {
   const { allocation, pod } = snapshot;
   const { forcesRevision } = input;
   const { originalLimits: recorded, originalRequests, bounds: present } = allocation.status ?? {};
@@ -125,23 +120,26 @@ export function planBounds(
     originalLimits: originalValues(originals?.originalLimits ?? recorded),
     ownRequests: originalValues(originals?.originalRequests ?? originalRequests),
   });
-  const same = present !== undefined && !forcesRevision && !differ(present, draft, allocation);
+  const same = present !== undefined && !forcesRevision &&
+    !boundsDiffer(present, draft, allocation);
   const isAsBefore = same && originals === undefined && draft.reason === present.reason;
-  const newStory = isAsBefore && boundStory(present.rules) !== boundStory(draft.rules);
+  const messagesChanged = isAsBefore &&
+    rulesWithoutNumbers(present.rules) !== rulesWithoutNumbers(draft.rules);
   const before = reasonsOf(present?.rules);
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const revision = (present?.revision ?? allocation.spec.market?.observedBounds ?? 0) + 1;
   return {
-    ...{ originals, warnings },
+    originals,
+    warnings,
     ...(untilMs === undefined ? {} : { untilMs }),
     added: draft.rules.filter(({ reason }) => !before.has(reason)),
-    write: newStory ? "messages" : isAsBefore ? "nothing" : "bounds",
-    // A record that the first patch depends on does not wait for its turn.
-    crowd: originals !== undefined
+    write: messagesChanged ? "messages" : isAsBefore ? "nothing" : "bounds",
+    // Original limits are written without waiting for a turn: the first patch depends on them.
+    bulkCause: originals !== undefined
       ? undefined
-      : boundCrowd({ before, now: reasonsOf(draft.rules) }) ??
+      : bulkCause({ before, now: reasonsOf(draft.rules) }) ??
         (forcesRevision ? "unconfirmed" : undefined),
-    // New messages alone concern the agent not at all: the revision stays.
+    // New messages alone do not concern the agent: the revision stays.
     ...(same
       ? { bounds: { ...present, reason: draft.reason, rules: draft.rules } }
       : { bounds: { ...draft, revision }, revision }),
@@ -152,7 +150,7 @@ function reasonsOf(rules: Bounds["rules"]): ReadonlySet<string> {
   return new Set(rules?.map(({ reason }) => reason));
 }
 
-function differ(
+function boundsDiffer(
   present: Bounds,
   draft: Omit<Bounds, "revision">,
   { spec }: PodAllocation,
@@ -161,19 +159,20 @@ function differ(
   return present.containers.length !== draft.containers.length ||
     draft.containers.some((next) => {
       const old = present.containers.find(({ name }) => name === next.name);
-      return old === undefined || sidesDiffer(old, next) ||
+      return old === undefined || fieldsDiffer(old, next) ||
         ceilingMatters(old, next, desired.get(next.name));
     });
 }
 
-function sidesDiffer(old: ContainerBounds, next: ContainerBounds): boolean {
+/** True where any field but the ceiling differs. */
+function fieldsDiffer(old: ContainerBounds, next: ContainerBounds): boolean {
   return old.containerID !== next.containerID || old.floor !== next.floor ||
     old.weight !== next.weight || old.multiplier !== next.multiplier || old.held !== next.held ||
     old.boost !== next.boost || old.requestMoves !== next.requestMoves ||
     hasMoved(old.demand, next.demand);
 }
 
-/** True when the new ceiling cuts the present limit, frees one that was cut, or moved by 10 %. */
+/** True when the ceiling has moved by 10 %, or the old or the new one cuts the desired limit. */
 function ceilingMatters(
   old: ContainerBounds,
   next: ContainerBounds,
@@ -185,18 +184,16 @@ function ceilingMatters(
 }
 
 /**
- * Numbers move all the time where a quota is used or a metric asked, and the bounds hold those that
- * count. Those in names don't: `node-1`, `jobs2`.
+ * A number in a message, but not in a name such as `node-1` or `jobs2`. Numbers change all the time
+ * where a quota is used or a metric is queried, and those that matter are in the bounds themselves.
  */
 const NUMBER = /(?<![\w.-])\d+(?:\.\d+)?/g;
 
-/**
- * Rules with the time of the last query in the message: it changes with each start of the controller.
- */
+/** Rules with another message after each start of the controller, until the query is answered. */
 const VOLATILE: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
 
-/** Equal for messages that differ by numbers only. */
-export function boundStory(rules: readonly BoundRule[] = []): string {
+/** A text that is the same for rules with messages that differ in numbers alone. */
+export function rulesWithoutNumbers(rules: readonly BoundRule[] = []): string {
   return rules.filter(({ reason }) => !VOLATILE.has(reason))
     .map(({ reason, message }) => `${reason}: ${message.replace(NUMBER, "#")}`).join("\n");
 }

@@ -25,7 +25,12 @@ import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricAnswer } from "../../metrics_demand/metric_answer.ts";
 import { type OverrideInput, type Overrides, overridesOf } from "./overrides.ts";
 import { clampMultiplier, priorityMultiplier, priorityTableKind } from "./priority_multiplier.ts";
-import { type BoundsPlanInput, boundStory, newAllocation, planBounds } from "./publish_bounds.ts";
+import {
+  type BoundsPlanInput,
+  newAllocation,
+  planBounds,
+  rulesWithoutNumbers,
+} from "./publish_bounds.ts";
 
 function podOf(container: PodContainer, maxCPU?: number): Pod {
   const pod = samplePod("web", { containers: [{ ...container, containerID: "containerd://a" }] });
@@ -193,10 +198,10 @@ pure("planBounds() writes another cause without a new revision, and no other num
   ]);
 });
 
-pure("boundStory() heeds causes and names, and no numbers", () => {
+pure("rulesWithoutNumbers() heeds causes and names, and no numbers", () => {
   const same = (one: string, other: string, reason = "QuotaExceeded"): boolean => {
     const rules = (message: string): BoundRule[] => [{ reason, message }];
-    return boundStory(rules(one)) === boundStory(rules(other));
+    return rulesWithoutNumbers(rules(one)) === rulesWithoutNumbers(rules(other));
   };
   assert.ok(same("app at most 431m: ResourceQuota", "app at most 80m: ResourceQuota"));
   assert.ok(same("dial 10.0.0.1:4711: refused", "dial 10.0.0.1:4712: refused"));
@@ -204,7 +209,7 @@ pure("boundStory() heeds causes and names, and no numbers", () => {
   assert.ok(!same("HPA web-1 scales", "HPA web-2 scales"));
   assert.ok(!same("query jobs1: old", "query jobs2: old"));
   assert.ok(same("app could use 5m: a", "app could use 5m: b", "MetricDemand"));
-  assert.equal(boundStory(undefined), boundStory([]));
+  assert.equal(rulesWithoutNumbers(undefined), rulesWithoutNumbers([]));
 });
 
 interface Choice extends Partial<OverrideInput["config"]> {

@@ -6,29 +6,31 @@
 import type { Clock } from "../../../shared/clock.ts";
 import type { EventSink, MarketEvent } from "../../../shared/api/ports.ts";
 
-/** At most one event of a reason and key per object in this time, ms. */
+/** At most one event of a series in this time, ms. */
 const QUIET_MS = 5 * 60_000;
 /** Interval of the checks for deferred events that are due, ms. */
 const CHECK_MS = 10_000;
 
 /** An event and its key. */
 export interface GatedEvent extends MarketEvent {
-  /** An event with another key passes at once; for instance a reason. */
+  /** Events with different keys are not repetitions of each other. @default {""} */
   readonly key?: string;
 }
 
-interface Past {
-  readonly at: number;
-  /** The message of the last event. */
+/** Events about one object with the same reason and key. */
+interface EventSeries {
+  readonly publishedAtMs: number;
   readonly message: string;
+  /** Repetitions since then. */
   readonly dropped: number;
-  /** The last dropped event, if it must follow later. */
-  readonly held?: MarketEvent | undefined;
+  /** The last repetition, if it must be published later. */
+  readonly deferred?: MarketEvent | undefined;
 }
 
-type Kinds = Map<string, Past>;
+/** The series of an object, by reason and key. */
+type ObjectSeries = Map<string, EventSeries>;
 
-/** A sink with a memory of each object. */
+/** A sink that limits repetitions. */
 export interface EventGate {
   /** Publishes the event now or later, or counts it. */
   emit(event: GatedEvent): void;
@@ -41,17 +43,17 @@ export interface EventGate {
 }
 
 /**
- * Makes a sink that passes one event of a reason and key in five minutes and counts the others. The
- * last dropped one follows at the end if its message is new and it is a warning or has no key.
+ * Passes one event of a series in five minutes and counts the others. The last of them follows after
+ * that time if its message is new and it is a warning or has no key.
  */
 export function createEventGate(sink: EventSink, clock: Clock): EventGate {
-  const past = new Map<string, Kinds>();
+  const seriesByUID = new Map<string, ObjectSeries>();
 
   function publish(
     event: MarketEvent,
-    { kinds, kind, dropped }: { kinds: Kinds; kind: string; dropped: number },
+    { all, id, dropped }: { all: ObjectSeries; id: string; dropped: number },
   ): void {
-    kinds.set(kind, { at: clock.monotonic(), message: event.message, dropped: 0 });
+    all.set(id, { publishedAtMs: clock.monotonic(), message: event.message, dropped: 0 });
     const message = dropped === 0
       ? event.message
       : `${event.message} (and ${dropped} more since the last such event)`;
@@ -60,40 +62,40 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
 
   function publishDue(): void {
     const before = clock.monotonic() - QUIET_MS;
-    for (const [uid, kinds] of past) {
-      for (const [kind, { at, dropped, held }] of kinds) {
-        if (at > before) continue;
-        if (held !== undefined) publish(held, { kinds, kind, dropped: Math.max(0, dropped - 1) });
-        // The next event carries the count of repetitions.
-        else if (dropped === 0) kinds.delete(kind);
+    for (const [uid, all] of seriesByUID) {
+      for (const [id, { publishedAtMs, dropped, deferred }] of all) {
+        if (publishedAtMs > before) continue;
+        if (deferred !== undefined) {
+          publish(deferred, { all, id, dropped: Math.max(0, dropped - 1) });
+        } // The next event carries the count of repetitions.
+        else if (dropped === 0) all.delete(id);
       }
-      if (kinds.size === 0) past.delete(uid);
+      if (all.size === 0) seriesByUID.delete(uid);
     }
   }
 
   return {
     emit({ key = "", ...event }) {
       const { uid } = event.about;
-      const kind = `${event.reason} ${key}`;
-      const kinds: Kinds = past.get(uid) ?? new Map();
-      past.set(uid, kinds);
-      const last = kinds.get(kind);
-      if (last === undefined || clock.monotonic() - last.at >= QUIET_MS) {
-        return publish(event, { kinds, kind, dropped: last?.dropped ?? 0 });
+      const id = `${event.reason} ${key}`;
+      const all: ObjectSeries = seriesByUID.get(uid) ?? new Map();
+      seriesByUID.set(uid, all);
+      const last = all.get(id);
+      if (last === undefined || clock.monotonic() - last.publishedAtMs >= QUIET_MS) {
+        return publish(event, { all, id, dropped: last?.dropped ?? 0 });
       }
       const isNew = (key === "" || event.type === "Warning") && event.message !== last.message;
-      // A node's or workload's pods say the same: they are no repetition.
-      const more = event.pod === undefined ? 1 : 0;
-      const dropped = last.dropped + more;
-      kinds.set(kind, { ...last, dropped, held: isNew ? event : undefined });
+      // The pods of a node or workload cause the same event about it: those are no repetitions.
+      const dropped = last.dropped + (event.pod === undefined ? 1 : 0);
+      all.set(id, { ...last, dropped, deferred: isNew ? event : undefined });
     },
     withdraw(podUID, reason) {
-      const kinds = past.get(podUID) ?? new Map<string, Past>();
-      for (const [kind, one] of kinds) {
-        if (kind.startsWith(`${reason} `)) kinds.set(kind, { ...one, held: undefined });
+      const all: ObjectSeries = seriesByUID.get(podUID) ?? new Map();
+      for (const [id, series] of all) {
+        if (id.startsWith(`${reason} `)) all.set(id, { ...series, deferred: undefined });
       }
     },
-    forget: (podUID) => void past.delete(podUID),
+    forget: (podUID) => void seriesByUID.delete(podUID),
     async run(signal) {
       while (!signal.aborted) {
         await clock.sleep(CHECK_MS, signal);

@@ -20,19 +20,19 @@ import { marketCause } from "../queues/resize_queue.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.ts";
-import { type AnnotationWarning, sharedSubject } from "../ports.ts";
+import { type AnnotationWarning, eventSubject } from "../ports.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
-/** True for reasons that give no event; a bound and a status may have the same one, with other flags. */
+/** True for reasons that cause no event. */
 export function isQuiet({ quiet }: Reason): boolean {
   return quiet === true;
 }
 
-/** An event of a pod; `about` is there only where the event is about an object that pods share. */
+/** An event that a pod causes; `about` is absent where it is about the pod itself. */
 export type EventText = Omit<GatedEvent, "about" | "pod"> & { readonly about?: EventSubject };
 
-/** One event on the pod, or on what it shares with others. */
-export function emitOn(
+/** Emits an event about the pod, or about an object that it shares with other pods. */
+export function emitEvent(
   { metadata }: Pod,
   { about, ...event }: EventText,
   { events }: Pick<ReconcileContext, "events">,
@@ -47,33 +47,33 @@ export function emitOn(
   });
 }
 
-/** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
-export function reportOthers(
+/** Reports limits that another field manager has set, and whether the kernel enforces the CFS quota. */
+export function reportForeignChanges(
   snapshot: ReconcileSnapshot,
   context: Pick<ReconcileContext, "events" | "log">,
 ): void {
-  const { pod, found } = snapshot;
+  const { pod, originals } = snapshot;
   const { namespace, name } = pod.metadata;
-  for (const { container, from = "none", to, manager } of found.foreign) {
+  for (const { container, from = "none", to, manager } of originals.foreign) {
     const change = { pod: `${namespace}/${name}`, container, from, to, manager };
     context.log.info("Original limit changed", change);
     const message = `${manager} has set ${container} to ${to}: its original limit from now on ` +
       `(was ${from})`;
-    emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
+    emitEvent(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
   }
-  const quota = quotaEvent(snapshot);
-  if (quota !== undefined) emitOn(pod, quota, context);
+  const quota = cfsQuotaEvent(snapshot);
+  if (quota !== undefined) emitEvent(pod, quota, context);
 }
 
 /**
- * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
- * configuration mostly causes this for all pods of a node: then the event is on the node.
+ * One event when the kernel stops enforcing the limit and one when it enforces it again. Mostly the
+ * kubelet's configuration is the cause, for all pods of the node, so that the event is about the node.
  */
-function quotaEvent(
+function cfsQuotaEvent(
   { allocation, memory, scope, node }: ReconcileSnapshot,
 ): EventText | undefined {
   const reason = allocation.spec.market?.reason;
-  // Other reasons may come between these two: those of another container of the pod.
+  // Reasons of the pod's other containers may come between these two.
   if (scope !== undefined || (reason !== "QuotaOff" && reason !== "QuotaBack")) return undefined;
   const off = reason === "QuotaOff";
   if (off === memory.isQuotaOffReported) return undefined;
@@ -81,14 +81,14 @@ function quotaEvent(
   return {
     key: reason,
     message: `${reason}: ${MARKET_REASONS[reason].means}`,
-    ...(node === undefined ? {} : { about: sharedSubject("Node", node) }),
+    ...(node === undefined ? {} : { about: eventSubject("Node", node) }),
     ...(off
       ? { type: "Warning", reason: "CPULimitHeld" }
       : { type: "Normal", reason: "CPULimitApplied" }),
   };
 }
 
-/** Reports new bounds: on the pod, or on the node or workload where they apply to all its pods. */
+/** Reports new bounds, about the node or workload where they apply to all its pods. */
 export function reportBounds(
   { pod, node, workload }: Pick<PodSnapshot, "pod" | "node" | "workload">,
   rules: readonly KnownRule[],
@@ -96,13 +96,13 @@ export function reportBounds(
 ): void {
   const subjectOf = (reason: BoundReason): EventSubject | undefined => {
     const { about }: Reason = BOUND_REASONS[reason];
-    if (about === "node") return node && sharedSubject("Node", node);
-    return about && workload && sharedSubject(workload.kind, workload);
+    if (about === "node") return node && eventSubject("Node", node);
+    return about && workload && eventSubject(workload.kind, workload);
   };
   const reported = rules.filter(({ reason }) => !isQuiet(BOUND_REASONS[reason]));
   for (const all of Map.groupBy(reported, ({ reason }) => subjectOf(reason)?.kind).values()) {
     const about = all[0] && subjectOf(all[0].reason);
-    emitOn(pod, {
+    emitEvent(pod, {
       type: all.some(({ reason }) => reason === "UnreadableBound") ? "Warning" : "Normal",
       reason: "CPULimitBounded",
       key: [...new Set(all.map(({ reason }) => reason))].join(),
@@ -112,24 +112,26 @@ export function reportBounds(
   }
 }
 
-/** Reports ineffective annotations once; shared ones on the object that carries them. */
+/** Reports ineffective labels and annotations once, about the object that carries them. */
 export function reportWarnings(
   { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
   warnings: readonly AnnotationWarning[],
   { events }: Pick<ReconcileContext, "events">,
 ): void {
-  const own = warnings.filter(({ about }) => about === undefined);
+  const ofPod = warnings.filter(({ about }) => about === undefined);
   const shared = warnings.filter(({ about }) => about !== undefined);
   const event = { type: "Warning", reason: "AnnotationIgnored" } as const;
-  const message = own.map((one) => one.message).join("; ");
+  const message = ofPod.map((warning) => warning.message).join("; ");
   if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
-  else if (message !== memory.warned) emitOn(pod, { ...event, message }, { events });
-  memory.warned = message;
-  const reported = shared.map((one) => one.message).join("; ");
-  if (reported === memory.sharedWarned) return;
-  memory.sharedWarned = reported;
-  // Each has its own key: a pod may carry the annotation that another pod lacks.
-  for (const one of shared) emitOn(pod, { ...event, key: one.message, ...one }, { events });
+  else if (message !== memory.lastWarnings) emitEvent(pod, { ...event, message }, { events });
+  memory.lastWarnings = message;
+  const sharedMessage = shared.map((warning) => warning.message).join("; ");
+  if (sharedMessage === memory.lastSharedWarnings) return;
+  memory.lastSharedWarnings = sharedMessage;
+  // Each has its own key: whether a key of the namespace has an effect may differ from pod to pod.
+  for (const warning of shared) {
+    emitEvent(pod, { ...event, key: warning.message, ...warning }, { events });
+  }
 }
 
 /** The event for the status that follows a decision; undefined when nothing has changed. */
@@ -146,7 +148,7 @@ export function statusEvent(
   if (reason !== "Applied") {
     return { type, reason: "CPULimitHeld", key: reason, message: `${reason}: ${message}` };
   }
-  // At first the original limit of the whole pod.
+  // Before the first applied limit: the sum of the original ones.
   const from = before?.appliedCPULimit ??
     formatCPU(sumCPU(originalValues(before?.originalLimits).values()));
   const to = status.appliedCPULimit ?? "unknown";
@@ -154,7 +156,7 @@ export function statusEvent(
   return { type, reason: "CPULimitApplied", message: `${from} → ${to} (${marketCause(spec)})` };
 }
 
-/** One event for all pods of the namespace: each of them waits for the same rate. */
+/** One event about the namespace, since all its pods wait for the same rate. */
 export function bottleneckEvent(
   { namespace }: Pick<PodSnapshot, "namespace">,
   { resizeQueue, config }: {
@@ -169,6 +171,6 @@ export function bottleneckEvent(
     message: `RateLimited: ${resizeQueue.waiting} resizes wait, more than ` +
       `controller.maxResizesPerSecond, ${config.maxResizesPerSecond}, lets through soon: the most ` +
       "urgent go first, and small decreases are put off",
-    ...(namespace === undefined ? {} : { about: sharedSubject("Namespace", namespace) }),
+    ...(namespace === undefined ? {} : { about: eventSubject("Namespace", namespace) }),
   };
 }

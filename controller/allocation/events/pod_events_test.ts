@@ -189,7 +189,7 @@ pure(
   },
 );
 
-pure("reportOthers() reports once that the kernel lost or regained the quota", async () => {
+pure("reportForeignChanges() reports once that the kernel lost or regained the quota", async () => {
   const { reconcile, want, setPod, events, clock } = reconcilerStage();
   setPod((pod) => limited(pod, 200));
   await reconcile();

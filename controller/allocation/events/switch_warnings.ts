@@ -19,13 +19,13 @@ import { type ApiObject, switchValue, type Texts } from "../../../shared/api/obj
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
-import { type AnnotationWarning, sharedSubject } from "../ports.ts";
+import { type AnnotationWarning, eventSubject } from "../ports.ts";
 
-/** The objects that carry such keys. */
+/** The objects that carry labels and annotations of the market. */
 export type AnnotatedObjects = Pick<PodSnapshot, "pod" | "namespace" | "workload" | "autoscalers">;
 
-/** The keys that may have been meant to take in a pod that is out of scope for this reason. */
-const MEANT: Readonly<Partial<Record<EnforcementReason, string>>> = {
+/** The key that takes a pod into the market which is out of scope for this reason. */
+const OPT_IN_KEYS: Readonly<Partial<Record<EnforcementReason, string>>> = {
   NotOptedIn: MANAGED,
   OptedOut: MANAGED,
   NotBurstable: SKIP_GUARANTEED,
@@ -36,25 +36,25 @@ export function outsideWarnings(
   objects: AnnotatedObjects,
   scope: OutOfScope | undefined,
 ): readonly AnnotationWarning[] {
-  const key = scope && MEANT[scope.reason];
+  const key = scope && OPT_IN_KEYS[scope.reason];
   if (key === undefined) return [];
-  const asked = scope?.reason === "NotOptedIn" ? wantsIn(objects, scope.message) : [];
-  return [...asked, ...unreadableSwitches(objects, [key]), ...placeWarnings(objects)];
+  const optIns = scope?.reason === "NotOptedIn" ? ineffectiveOptIn(objects, scope.message) : [];
+  return [...optIns, ...unreadableSwitches(objects, [key]), ...placeWarnings(objects)];
 }
 
-/** The object that asks for management without effect; the scope's message names what is missing. */
-function wantsIn(
+/** A warning about the opt-in that does not count; the scope's message names what is missing. */
+function ineffectiveOptIn(
   { pod, namespace }: AnnotatedObjects,
   message: string,
 ): readonly AnnotationWarning[] {
   if (managedValue(pod) === "true") return [{ message }];
   if (namespace === undefined || managedValue(namespace) !== "true") return [];
-  return [{ message, about: sharedSubject("Namespace", namespace) }];
+  return [{ message, about: eventSubject("Namespace", namespace) }];
 }
 
 const SWITCHES = [...MARKET_KEYS].flatMap(([key, { kind }]) => kind === "switch" ? [key] : []);
 
-/** Warnings about all switches that concern a pod in the market, and about keys without effect. */
+/** Warnings about unreadable switches of a pod in the market, and about keys without effect. */
 export function switchWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] {
   return [...unreadableSwitches(objects, SWITCHES), ...placeWarnings(objects)];
 }
@@ -63,9 +63,9 @@ function unreadableSwitches(
   objects: AnnotatedObjects,
   keys: readonly string[],
 ): readonly AnnotationWarning[] {
-  const written = writtenIn(objects);
+  const placed = textsIn(objects);
   return keys.flatMap((key) =>
-    written.flatMap(({ place, texts, about }) => {
+    placed.flatMap(({ place, texts, about }) => {
       const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
       const counts = MARKET_KEYS.get(key)?.places.includes(place);
       if (text === undefined || !counts || switchValue(texts, key) !== undefined) return [];
@@ -74,56 +74,58 @@ function unreadableSwitches(
   );
 }
 
-/** Without the prefix, which would make any two keys similar. */
+/** The known keys without their prefix, which would make any two of them similar. */
 const KNOWN = [...MARKET_KEYS.keys()].map((key) => key.slice(MARKET_PREFIX.length));
 
-/** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
-interface Written {
+/** The labels or annotations of an object. */
+interface PlacedTexts {
   readonly place: KeyPlace;
   readonly texts: Texts;
-  readonly of: object;
+  readonly object: ApiObject;
   /** Empty for the pod. */
   readonly about: Pick<AnnotationWarning, "about">;
 }
 
-function writtenIn(
+function textsIn(
   { pod, namespace, workload, autoscalers }: AnnotatedObjects,
-): readonly Written[] {
-  type Kind = Parameters<typeof sharedSubject>[0];
+): readonly PlacedTexts[] {
+  type Kind = Parameters<typeof eventSubject>[0];
   const textsOf = (
     holder: KeyHolder,
-    of: ApiObject & { readonly metadata: { readonly labels?: Texts; readonly annotations: Texts } },
+    object: ApiObject & {
+      readonly metadata: { readonly labels?: Texts; readonly annotations: Texts };
+    },
     kind?: Kind,
-  ): readonly Written[] => {
-    const about = kind === undefined ? {} : { about: sharedSubject(kind, of) };
-    const { labels = {}, annotations } = of.metadata;
+  ): readonly PlacedTexts[] => {
+    const about = kind === undefined ? {} : { about: eventSubject(kind, object) };
+    const { labels = {}, annotations } = object.metadata;
     return [
-      { place: `label of the ${holder}`, texts: labels, of, about },
-      { place: `annotation of the ${holder}`, texts: annotations, of, about },
+      { place: `label of the ${holder}`, texts: labels, object, about },
+      { place: `annotation of the ${holder}`, texts: annotations, object, about },
     ];
   };
   return [
     ...textsOf("pod", pod),
     ...(namespace === undefined ? [] : textsOf("namespace", namespace, "Namespace")),
     ...(workload === undefined ? [] : textsOf("workload", workload, workload.kind)),
-    ...autoscalers.flatMap((one) => textsOf("HPA", one, "HorizontalPodAutoscaler")),
+    ...autoscalers.flatMap((hpa) => textsOf("HPA", hpa, "HorizontalPodAutoscaler")),
   ];
 }
 
 /** A warning for each key that is unknown, or has no effect in its place. O(labels and annotations). */
 function placeWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] {
-  const written = writtenIn(objects);
-  return written.flatMap(({ place, texts, of, about }) =>
+  const placed = textsIn(objects);
+  return placed.flatMap(({ place, texts, object, about }) =>
     Object.keys(texts).flatMap((key) => {
       if (!key.startsWith(MARKET_PREFIX)) return [];
       const places = MARKET_KEYS.get(key)?.places;
       if (places === undefined) return [{ message: unknownKey(key, place), ...about }];
-      // A key that is also in the right place is a harmless repetition.
-      const isReported = places.includes(place) || written.some((other) =>
+      // A repetition of a key that is in the right place does no harm.
+      const isHarmless = places.includes(place) || placed.some((other) =>
         places.includes(other.place) && Object.hasOwn(other.texts, key) &&
-        (other.of === of || other.of === objects.pod || other.texts[key] === texts[key])
+        (other.object === object || other.object === objects.pod || other.texts[key] === texts[key])
       );
-      return isReported ? [] : [{ message: misplacedKey(key, { place, places }), ...about }];
+      return isHarmless ? [] : [{ message: misplacedKey(key, { place, places }), ...about }];
     })
   );
 }

@@ -10,18 +10,16 @@ import type { Log } from "../../../shared/log.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { FairQueue } from "./fair_queue.ts";
 
-/** The waits of pods with deferred resizes. */
+/** Waits of pods after answers that the server is busy. */
 export interface APIBackoff {
   /**
-   * Counts one more for the pod. `waitMs`: until its next attempt. `lasts`: it happened so often in
-   * a row that the pod is the likely cause and an event is due.
+   * Counts one such answer for the pod. `waitMs`: until its next attempt. `lasts`: the pod has had so
+   * many in a row that it is the likely cause, and an event is due.
    */
-  note(putOff: {
-    /** `namespace/podName`. */
+  note(answer: {
     readonly podKey: string;
     readonly memory: Pick<PodMemory, "busyTimes">;
     readonly error: ApiError;
-    /** Ms of the monotonic clock. */
     readonly nowMs: number;
     /** True for a restore of the original limits, which waits briefly only. */
     readonly restoring: boolean;
@@ -30,16 +28,16 @@ export interface APIBackoff {
   reset(podKey: string): void;
 }
 
-/** Pause of the whole queue when the server sends no Retry-After, ms. */
+/** Pause of the queue when the server sends no Retry-After, ms. */
 const REST_MS = 1000;
-/** A pod's longest wait, ms: an outage that has passed must not be felt much longer. */
+/** A pod's longest wait, ms, so that it is resized soon after an outage. */
 const LONGEST_WAIT_MS = 60_000;
-/** From so many in a row on only the pod waits: 1 + 2 s have passed by then. */
+/** From this many answers in a row only the pod waits, not the queue: it has waited 1 + 2 s by then. */
 const LASTS_FROM = 3;
-/** One log line in this time, ms, however many resizes are deferred. */
+/** Least time between two log lines, ms. */
 const LOG_EVERY_MS = 60_000;
 
-/** Makes one without waits. */
+/** No waits yet. */
 export function createAPIBackoff(
   { resizeQueue, log }: { readonly resizeQueue: Pick<FairQueue, "holdUntil">; readonly log: Log },
 ): APIBackoff {

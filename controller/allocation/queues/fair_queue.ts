@@ -1,7 +1,7 @@
 /**
- * A queue of pods that wait for a limited number of writes a second: the most urgent first, then in
- * turn between namespaces, then the longest waiting. A pod that waits is woken when its turn comes, so
- * that waiting costs nothing: joining, leaving and each turn take constant time.
+ * A queue of pods that wait for a limited number of writes a second: the most urgent first, then one
+ * namespace after the other, then the longest waiting. A waiting pod is woken when its turn comes, so
+ * that no pod polls. To join, to leave and to grant a turn each take constant time.
  *
  * @module
  */
@@ -14,11 +14,10 @@ export type Urgency = 0 | 1 | 2 | 3 | 4;
 
 /** A pod's request for a turn. */
 export interface QueuedResize {
-  /** `namespace/podName`. */
   readonly podKey: string;
   /** @default {0} */
   readonly urgency?: Urgency;
-  /** True: while the rate is the bottleneck the pod does not wait; it may ask again later. */
+  /** True: the pod does not wait while the rate is the bottleneck, and may ask again later. */
   readonly droppable?: boolean;
 }
 
@@ -27,41 +26,36 @@ export interface FairQueueOptions {
   /** Turns a second; as many may be taken at once. */
   readonly perSecond: number;
   readonly clock: Clock;
-  /** Called with each waiting pod when its turn comes: it asks again, or leaves. */
+  /** Called when the turn of a waiting pod comes: the pod asks again, or leaves. */
   readonly wake: (podKey: string) => void;
-  /** Aborted when nothing is to be woken any more. */
   readonly signal: AbortSignal;
 }
 
 const URGENCIES = [0, 1, 2, 3, 4] as const;
-/** The least urgent may take this share of the rate, so that a full bucket is left for others. */
 const LEAST_URGENT = 4;
+/** Share of the rate for the least urgent pods, so that the bucket stays full enough for others. */
 const LEAST_URGENT_SHARE = 0.5;
-/** Shortest sleep, ms: one that is lost in rounding would not move the clock. */
+/** Shortest sleep, ms: rounding would make less than this no sleep at all. */
 const LEAST_SLEEP_MS = 1e-3;
-/** The rate is the bottleneck from so many seconds' worth of waiting pods on … */
+/** The rate is the bottleneck once pods wait for the turns of this time … */
 const BOTTLENECK_SECONDS = 10;
-/** … until fewer than this share of them wait. */
+/** … until only this share of that number waits. */
 const EASED_SHARE = 0.5;
 
 /** The queue. Its constructor throws a `RangeError` when the rate is not above 0. */
 export class FairQueue {
-  /** Requests that did not wait because the rate is the bottleneck, so far. */
+  /** Count of requests that did not wait because the rate was the bottleneck. */
   dropped = 0;
-  /** True while more pods wait than get their turns in ten seconds. */
   isBottleneck = false;
   readonly #options: FairQueueOptions;
   readonly #all: RateLimiter;
   readonly #leastUrgent: RateLimiter;
-  /**
-   * By urgency the namespaces in the order of their turns, each with its pods in the order of arrival.
-   */
+  /** By urgency: namespaces in the order of their turns, each with its pods in the order of arrival. */
   readonly #rotations = URGENCIES.map(() => new Map<string, Set<string>>());
-  readonly #places = new Map<string, Urgency>();
-  /** Pods that may proceed. */
+  readonly #waitingPods = new Map<string, Urgency>();
+  /** Pods that have a turn and have not used it. */
   readonly #granted = new Map<string, Urgency>();
   #heldUntilMs = -Infinity;
-  /** When the queue is served next. */
   #alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
 
   constructor(options: FairQueueOptions) {
@@ -72,22 +66,21 @@ export class FairQueue {
     this.#leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
   }
 
-  /** Pods that wait. */
   get waiting(): number {
-    return this.#places.size;
+    return this.#waitingPods.size;
   }
 
-  /** Uses the pod's turn and returns true if it has come; otherwise the pod waits, and is woken. */
+  /** Uses the pod's turn and returns true, or returns false: then the pod waits and is woken later. */
   take({ podKey, urgency = 0, droppable = false }: QueuedResize): boolean {
     if (this.#granted.delete(podKey)) return true;
     if (droppable && this.isBottleneck) {
-      this.#leaveLine(podKey);
+      this.#dequeue(podKey);
       this.dropped++;
       return false;
     }
-    if (this.#places.get(podKey) !== urgency) {
-      this.#leaveLine(podKey);
-      this.#join(podKey, urgency);
+    if (this.#waitingPods.get(podKey) !== urgency) {
+      this.#dequeue(podKey);
+      this.#enqueue(podKey, urgency);
     }
     this.#serve(podKey);
     return this.#granted.delete(podKey);
@@ -96,7 +89,7 @@ export class FairQueue {
   /** The pod needs no turn any more. */
   leave(podKey: string): void {
     this.#granted.delete(podKey);
-    this.#leaveLine(podKey);
+    this.#dequeue(podKey);
   }
 
   /** No turns before `untilMs` of the monotonic clock, except for urgency 0. */
@@ -105,29 +98,29 @@ export class FairQueue {
     for (const [podKey, urgency] of this.#granted) {
       if (urgency === 0) continue;
       this.#granted.delete(podKey);
-      this.#join(podKey, urgency);
+      this.#enqueue(podKey, urgency);
     }
     this.#serve();
   }
 
-  #join(podKey: string, urgency: Urgency): void {
+  #enqueue(podKey: string, urgency: Urgency): void {
     const namespace = namespaceOf(podKey);
     const pods = this.#rotations[urgency]?.get(namespace) ?? new Set();
     this.#rotations[urgency]?.set(namespace, pods.add(podKey));
-    this.#places.set(podKey, urgency);
+    this.#waitingPods.set(podKey, urgency);
     this.isBottleneck ||= this.waiting > this.#options.perSecond * BOTTLENECK_SECONDS;
   }
 
-  #leaveLine(podKey: string): void {
-    const urgency = this.#places.get(podKey);
+  #dequeue(podKey: string): void {
+    const urgency = this.#waitingPods.get(podKey);
     if (urgency === undefined) return;
-    this.#places.delete(podKey);
+    this.#waitingPods.delete(podKey);
     const namespace = namespaceOf(podKey);
     const pods = this.#rotations[urgency]?.get(namespace);
     pods?.delete(podKey);
     if (pods?.size === 0) this.#rotations[urgency]?.delete(namespace);
-    const least = this.#options.perSecond * BOTTLENECK_SECONDS * EASED_SHARE;
-    this.isBottleneck &&= this.waiting > least;
+    const eased = this.#options.perSecond * BOTTLENECK_SECONDS * EASED_SHARE;
+    this.isBottleneck &&= this.waiting > eased;
   }
 
   /** Takes the next pod out of the queue and moves its namespace to the end of the rotation. */
@@ -137,7 +130,7 @@ export class FairQueue {
       rotation?.delete(namespace);
       if (pods.size > 1) rotation?.set(namespace, pods);
       for (const podKey of pods) {
-        this.#leaveLine(podKey);
+        this.#dequeue(podKey);
         return podKey;
       }
     }
@@ -153,7 +146,7 @@ export class FairQueue {
     );
   }
 
-  /** Grants the turns that there are; `asking` is being reconciled and need not be woken. */
+  /** Grants all turns that the rate allows; `asking` is being reconciled and is not woken. */
   #serve(asking?: string): void {
     const nowMs = this.#options.clock.monotonic();
     let soonestMs = Infinity;
@@ -175,7 +168,7 @@ export class FairQueue {
     this.#setAlarm(nowMs + soonestMs);
   }
 
-  /** Serves again at this time, or before it. */
+  /** Serves again at this time, or earlier where that is planned already. */
   #setAlarm(dueMs: number): void {
     const known = this.#alarm;
     if (dueMs === Infinity || (known !== undefined && known.dueMs <= dueMs)) return;

@@ -13,7 +13,7 @@ import {
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createAPIBackoff } from "./api_backoff.ts";
 import { FairQueue, type QueuedResize } from "./fair_queue.ts";
-import { askQueue, boundCrowd, createNodeWrites } from "./node_writes.ts";
+import { bulkCause, createNodeWrites, takeTurn } from "./node_writes.ts";
 import { createPendingDecreases, type ResizeRequest, urgencyOf } from "./resize_queue.ts";
 
 const pods = (namespace: string, count: number, urgency: QueuedResize["urgency"] = 2) =>
@@ -137,27 +137,27 @@ pure("holdUntil() lets only the most urgent through before its time", async () =
   assert.deepEqual(served, [["b/p0", 0], ["b/p1", 0], ["a/p0", 4000], ["a/p1", 4000]]);
 });
 
-pure("boundCrowd() finds when a crowd begins and ends", () => {
-  const crowdOf = (before: readonly string[], now: readonly string[]): string | undefined =>
-    boundCrowd({ before: new Set(before), now: new Set(now) });
-  assert.equal(crowdOf([], ["NodeNotReady"]), "failed");
-  assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
-  assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
-  assert.equal(crowdOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "over");
+pure("bulkCause() finds when a cause begins and ends", () => {
+  const causeOf = (before: readonly string[], now: readonly string[]): string | undefined =>
+    bulkCause({ before: new Set(before), now: new Set(now) });
+  assert.equal(causeOf([], ["NodeNotReady"]), "failed");
+  assert.equal(causeOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
+  assert.equal(causeOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
+  assert.equal(causeOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "recovered");
   for (const [reason, { about }] of Object.entries<Reason>(BOUND_REASONS)) {
     if (about !== "node") continue;
-    assert.notEqual(crowdOf([], [reason]), undefined);
-    assert.equal(crowdOf([reason], [reason, "HPAFloor"]), undefined);
+    assert.notEqual(causeOf([], [reason]), undefined);
+    assert.equal(causeOf([reason], [reason, "HPAFloor"]), undefined);
   }
-  assert.deepEqual([crowdOf([], ["HPAFloor"]), crowdOf(["HPAFloor"], [])], [undefined, undefined]);
+  assert.deepEqual([causeOf([], ["HPAFloor"]), causeOf(["HPAFloor"], [])], [undefined, undefined]);
 });
 
-pure("takeTurn() makes no pod wait for another crowd, and leaves queues that it is not of", () => {
+pure("takeTurn() makes no pod wait for another cause, and leaves queues that it is not of", () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { signal } = new AbortController();
   const writes = createNodeWrites({ perSecond: 1, clock, wake: () => {}, signal });
-  const turn = (podKey: string, crowd?: "failed" | "leaving"): boolean =>
-    askQueue(writes, { podKey, crowd });
+  const turn = (podKey: string, cause?: "failed" | "leaving"): boolean =>
+    takeTurn(writes, { podKey, cause });
   for (const { podKey } of pods("zone", 100)) turn(podKey, "failed");
   assert.deepEqual([turn("a/p", "failed"), writes.failed.waiting], [false, 100]);
   assert.deepEqual([turn("a/p", "leaving"), writes.failed.waiting], [true, 99]);

@@ -7,54 +7,59 @@
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { FairQueue, type FairQueueOptions } from "./fair_queue.ts";
 
-const BOUND_CROWDS = ["failed", "leaving", "over", "unconfirmed"] as const;
+const BULK_CAUSES = ["failed", "leaving", "recovered", "unconfirmed"] as const;
 
-/** Causes of many writes of bounds at once; `unconfirmed`: a new revision by a new leader. */
-export type BoundCrowd = (typeof BOUND_CROWDS)[number];
+/** Causes that change the bounds of many pods at once; `unconfirmed`: a new revision by a new leader. */
+export type BulkCause = (typeof BULK_CAUSES)[number];
 
 /**
  * A queue for each cause: a pod that waits for one cause must not wait behind a whole zone that waits
  * for another. `agentAway`: pods that wait for their node's agent.
  */
-export type NodeWrites = Readonly<Record<BoundCrowd | "agentAway", FairQueue>>;
+export type NodeWrites = Readonly<Record<BulkCause | "agentAway", FairQueue>>;
 
 /** Empty queues, each at this rate. Throws a `RangeError` when it is not above 0. */
 export function createNodeWrites(options: FairQueueOptions): NodeWrites {
   const queue = (): FairQueue => new FairQueue(options);
   return {
-    ...{ failed: queue(), leaving: queue(), over: queue(), unconfirmed: queue() },
+    failed: queue(),
+    leaving: queue(),
+    recovered: queue(),
+    unconfirmed: queue(),
     agentAway: queue(),
   };
 }
 
-/** The bounds of all pods of a node, and the queue of each. */
-const CROWDS: ReadonlyMap<BoundReason, BoundCrowd> = new Map<BoundReason, BoundCrowd>([
+/** The causes of the bounds that all pods of a node have at once. */
+const CAUSE_OF_REASON: ReadonlyMap<BoundReason, BulkCause> = new Map<BoundReason, BulkCause>([
   ["NodeNotReady", "failed"],
   ["NodeDraining", "leaving"],
   ["NodeCordoned", "leaving"],
 ]);
 
 /**
- * The queue of a pod when the reasons of its bounds change from `before` to `now`; undefined when it
- * needs none.
+ * The cause when the reasons of a pod's bounds change from `before` to `now`; undefined when the node's
+ * state is the same.
  */
-export function boundCrowd(
+export function bulkCause(
   { before, now }: {
     readonly before: ReadonlySet<string>;
     readonly now: ReadonlySet<string>;
   },
-): BoundCrowd | undefined {
-  const crowds = [...CROWDS];
-  const come = crowds.find(([reason]) => now.has(reason) && !before.has(reason));
-  if (come !== undefined) return come[1];
-  return crowds.some(([reason]) => before.has(reason) && !now.has(reason)) ? "over" : undefined;
+): BulkCause | undefined {
+  for (const [reason, cause] of CAUSE_OF_REASON) {
+    if (now.has(reason) && !before.has(reason)) return cause;
+  }
+  return CAUSE_OF_REASON.keys().some((reason) => before.has(reason) && !now.has(reason))
+    ? "recovered"
+    : undefined;
 }
 
-/** Whether the pod's turn in the queue of its crowd has come; the pod leaves the others of bounds. */
-export function askQueue(
+/** Whether the pod may write its bounds now; it leaves the queues of all other causes. */
+export function takeTurn(
   writes: NodeWrites,
-  { podKey, crowd }: { readonly podKey: string; readonly crowd: BoundCrowd | undefined },
+  { podKey, cause }: { readonly podKey: string; readonly cause: BulkCause | undefined },
 ): boolean {
-  for (const one of BOUND_CROWDS) if (one !== crowd) writes[one].leave(podKey);
-  return crowd === undefined || writes[crowd].take({ podKey });
+  for (const other of BULK_CAUSES) if (other !== cause) writes[other].leave(podKey);
+  return cause === undefined || writes[cause].take({ podKey });
 }

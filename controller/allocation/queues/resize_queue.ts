@@ -15,14 +15,13 @@ import { limitsWanted, marketSubject, netChange } from "../../../shared/resize/i
 import { desiredLimits } from "../../../shared/resize/original_limits.ts";
 import type { FairQueue, QueuedResize } from "./fair_queue.ts";
 
-/** Why the market changes the limits; an agent of another version may have a reason that is unknown. */
+/** Why the market changes the limits; `listedReason()` handles reasons of agents of other versions. */
 export function marketCause({ market }: Pick<PodAllocation["spec"], "market">): ChangeReason {
   return market === undefined ? "FirstClearing" : listedReason(MARKET_REASONS, market.reason);
 }
 
 /** A change of a pod's limits that is about to be sent. Millicores. */
 export interface ResizeRequest {
-  /** True when the original limits come back. */
   readonly restoring: boolean;
   readonly reason: ChangeReason;
   /** Change of the pod's total. */
@@ -40,16 +39,15 @@ function paysForRaises({ reason, net }: Pick<ResizeRequest, "reason" | "net">): 
 export interface PlacedPod {
   readonly podKey: string;
   readonly nodeName: string;
-  /** Ms of the monotonic clock. */
   readonly nowMs: number;
 }
 
 /**
- * Decreases that pay for raises on the same node and were not sent yet: after an outage, desired limits
- * of many pods differ from those in force, and raises sent first would exceed what the node has.
+ * Decreases that pay for raises on the same node and were not sent yet. After an outage the desired
+ * limits of many pods differ from those in force: if raises went first, limits would exceed the node.
  */
 export interface PendingDecreases {
-  /** Notes that the pod's allocation may be another one. */
+  /** Notes the pod's desired limits, which may have changed. */
   note(
     podKey: string,
     pod: Pod | undefined,
@@ -61,20 +59,17 @@ export interface PendingDecreases {
   waitMs(raise: PlacedPod): number;
 }
 
-/** A raise waits no longer, ms: what keeps the decrease from being sent may last. */
+/** A raise waits no longer than this, ms: the decrease may be kept from being sent for long. */
 const PATIENCE_MS = 5000;
 
 /** Decreases that a node's raises wait for, and the pods that wait. */
 interface NodeDecreases {
-  /** Since when a decrease of the pod waits to be sent, ms. */
+  /** By pod key: since when its decrease waits to be sent, ms. */
   readonly decreases: Map<string, number>;
   readonly raises: Set<string>;
 }
 
-/**
- * Makes an empty one. When the last decrease is settled it calls `wake` with each pod that waited to be
- * raised.
- */
+/** No decreases yet. When a node's last decrease is settled, `wake` is called for each waiting raise. */
 export function createPendingDecreases(wake: (podKey: string) => void): PendingDecreases {
   const nodeOf = new Map<string, string>();
   const nodes = new Map<string, NodeDecreases>();
@@ -98,7 +93,7 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
       const node = nodes.get(pod.nodeName) ?? { decreases: new Map(), raises: new Set() };
       nodeOf.set(podKey, pod.nodeName);
       nodes.set(pod.nodeName, node);
-      // Another value does not make it younger: a pod with refused resizes may want one each second.
+      // A new value keeps the time: a pod with refused resizes may have a new one each second.
       node.decreases.set(podKey, node.decreases.get(podKey) ?? nowMs);
     },
     settle,
@@ -114,7 +109,7 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
   };
 }
 
-/** True when the market wants less for the pod than its spec has, so that others can have more. */
+/** True when the desired limits are below those in the pod's spec, so that other pods can have more. */
 function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
   const net = netChange(marketSubject(pod), limitsWanted(pod, desiredLimits(spec)));
   return paysForRaises({ reason: marketCause(spec), net });
@@ -124,8 +119,8 @@ function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
 const SMALL_SHARE = 0.25;
 
 /**
- * Restores go first, then decreases that pay for raises, raises out of throttling, other raises, and at
- * last changes that no container waits for. Small decreases among these need not wait in a long queue.
+ * Restores go first, then decreases that pay for raises, raises of throttled or starting pods, other
+ * raises, and last the changes that no container waits for; small decreases among these are droppable.
  */
 export function urgencyOf(change: ResizeRequest): Pick<QueuedResize, "urgency" | "droppable"> {
   const { restoring, reason, net, total } = change;

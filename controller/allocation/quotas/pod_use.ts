@@ -15,29 +15,28 @@ import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 
-/** A pod's part of a resource, millicores. */
+/** Millicores that quotas count for a pod in one resource. */
 export interface ResourceUse {
-  /** Millicores that quotas count for it, as its spec has it now. */
+  /** By its spec. */
   readonly used: number;
-  /** The same of the user's own values, not those that were raised: what another such pod asks for. */
-  readonly own: number;
-  /** Millicores that quotas count for it beside its bids. */
+  /** By its original values: what a new pod of the same template takes. */
+  readonly original: number;
+  /** Beside its bids. */
   readonly fixed: number;
-  /** Millicores that quotas would count less if its limits came down to their ceilings, and may. */
+  /** Less of it, if the limits that may be lowered came down to their ceilings. */
   readonly raise: number;
 }
 
-/** A pod's part in a namespace: some 400 bytes. */
+/** A pod's use of the quotas of its namespace: some 400 bytes. */
 export interface PodUse extends Readonly<Record<QuotaResource, ResourceUse>> {
-  /** The pod's members that scopes match. */
   readonly scoped: ScopedPod;
   /** The bids of its containers for the quotas; empty for a pod with fixed limits. */
   readonly bids: readonly QuotaBid[];
-  /** True when its raises take requests, too. */
-  readonly moves: boolean;
+  /** True when its requests are raised with its limits. */
+  readonly movesRequest: boolean;
 }
 
-/** As pod and allocation have it now; undefined for a pod that has ended. */
+/** The use by pod and allocation; undefined for a pod that has ended. */
 export function podUseOf(
   pod: Pod,
   { allocation, bids }: {
@@ -50,9 +49,9 @@ export function podUseOf(
   const { originalLimits, originalRequests } = allocation?.status ?? {};
   const floors = new Map(bids.map(({ name, floor }) => [name, floor]));
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
-  const useOf = (side: QuotaResource, own: ReadonlyMap<string, number>): ResourceUse => ({
+  const useOf = (side: QuotaResource, values: ReadonlyMap<string, number>): ResourceUse => ({
     used: counted(pod, side),
-    own: counted(withCPU(pod, { side, values: own }), side),
+    original: counted(withCPU(pod, { side, values }), side),
     fixed: counted(withCPU(pod, { side, values: floors }), side) - floor,
     raise: raiseOf(pod, allocation),
   });
@@ -61,18 +60,18 @@ export function podUseOf(
   return {
     scoped: { qosClass, ...defined({ hasDeadline, priorityClassName }) },
     bids,
-    moves,
+    movesRequest: moves,
     limits: useOf("limits", originalValues(originalLimits)),
     requests: moves
       ? useOf("requests", originalValues(originalRequests))
-      : { used, own: used, fixed: used, raise: 0 },
+      : { used, original: used, fixed: used, raise: 0 },
   };
 }
 
 /**
- * As the server's quota counts it (`PodRequests()` and `PodLimits()` of k8s.io/component-helpers): init
- * containers beside the sidecars that run then, what is said of the pod as a whole, and its overhead,
- * which adds to a limit only where there is one.
+ * The pod's total as the server's quota counts it (`PodRequests()` and `PodLimits()` of
+ * k8s.io/component-helpers): with init containers beside the sidecars that run then, pod-level values,
+ * and overhead, which adds to a limit only where there is one.
  */
 function counted(pod: Pod, side: QuotaResource): number {
   const total = podTotal(pod, (one) => one[side].cpu) ?? 0;
@@ -81,18 +80,21 @@ function counted(pod: Pod, side: QuotaResource): number {
 }
 
 /**
- * Millicores that the pod can give back: its limits above the published ceilings, of containers that
- * are not held as they are. A hold from below does not count but for pods that the system can't do
- * without: a raise that keeps other pods from existing does more harm than its end does to this one.
+ * Millicores that the pod can give back: its limits above the published ceilings, but for containers
+ * with the hold `both`. The hold `lower` protects only system-critical pods: a raise that keeps new pods
+ * from being created does more harm than its end does to this one.
  */
 function raiseOf(pod: Pod, allocation: PodAllocation | undefined): number {
   if (pod.metadata.terminating || isSystemCritical(pod)) return 0;
-  const most = originalValues(allocation?.status?.originalLimits);
+  const ceilings = originalValues(allocation?.status?.originalLimits);
   for (const { name, ceiling, held } of allocation?.status?.bounds?.containers ?? []) {
-    most.set(name, held === "both" ? Infinity : Math.max(ceiling, most.get(name) ?? 0));
+    ceilings.set(name, held === "both" ? Infinity : Math.max(ceiling, ceilings.get(name) ?? 0));
   }
   const lowered = new Map(
-    Array.from(presentLimits(pod), ([name, cpu]) => [name, Math.min(cpu, most.get(name) ?? cpu)]),
+    Array.from(
+      presentLimits(pod),
+      ([name, cpu]) => [name, Math.min(cpu, ceilings.get(name) ?? cpu)],
+    ),
   );
   return counted(pod, "limits") -
     counted(withCPU(pod, { side: "limits", values: lowered }), "limits");

@@ -19,7 +19,7 @@ export interface QuotaBid {
   readonly weight: number;
   /** Its original limit. */
   readonly floor: number;
-  /** Its ceiling if there were no quota. */
+  /** The ceiling that it would have without a quota. */
   readonly ceiling: number;
 }
 
@@ -36,14 +36,14 @@ export function createQuotaBids(
     if (snapshot === undefined || snapshot.scope !== undefined) return [];
     const { pod, allocation } = snapshot;
     const { originalLimits: recorded, originalRequests } = allocation?.status ?? {};
-    // A terminating pod changes no more, and a pod-level limit is the only one that counts.
+    // Limits of a terminating pod stay, and quotas count a pod-level limit instead of the containers'.
     if (pod.metadata.terminating || pod.podLevel?.limits.cpu !== undefined) return [];
     const originals = originalLimitsOf(pod, { recorded });
     if (originals === undefined) return [];
     const originalLimits = originalValues(originals);
     const { containers } = boundsOf({
       ...snapshot,
-      // A pod that is about to start has its share at once, so that shares change only once for it.
+      // A pod that has not started has its share already, so that its start changes no share.
       pod: {
         ...pod,
         containers: pod.containers.map((one) => ({ ...one, containerID: one.containerID ?? "" })),
@@ -57,8 +57,8 @@ export function createQuotaBids(
     return containers.map(({ name, weight, ceiling, held }) => {
       const limit = present.get(name) ?? 0;
       if (held === "both") return { name, weight, floor: limit, ceiling: limit };
-      const kept = isSystemCritical(pod) ? limit : 0;
-      const floor = Math.max(kept, Math.min(originalLimits.get(name) ?? 0, ceiling));
+      const leastLimit = isSystemCritical(pod) ? limit : 0;
+      const floor = Math.max(leastLimit, Math.min(originalLimits.get(name) ?? 0, ceiling));
       return { name, weight, floor, ceiling: Math.max(floor, ceiling) };
     });
   };

@@ -1,6 +1,5 @@
 /**
- * Raises that the copies of the quotas do not count yet: those on their way to the server, and those
- * that it has accepted a moment ago.
+ * Raises that the cached quotas do not count yet: those in flight, and those accepted a moment ago.
  *
  * @module
  */
@@ -11,15 +10,15 @@ import { isAtLeast, objectKey } from "../../../shared/control/object_key.ts";
 /** A resource that a quota may bound. */
 export type QuotaResource = "limits" | "requests";
 
-/** Raises of all quotas. */
+/** Raises that quotas do not count yet. */
 export interface QuotaLedger {
   /**
    * Millicores that the quota leaves; undefined when it does not bound the resource. May be below 0.
    */
   headroom(quota: ResourceQuota, resource: QuotaResource): number | undefined;
   /**
-   * Books a change of these resources that is about to be sent, millicores: no other reconcile may
-   * count on the same room meanwhile.
+   * Books a change of these resources that is about to be sent, millicores, so that no other reconcile
+   * uses the same room.
    */
   book(
     quotas: readonly ResourceQuota[],
@@ -29,25 +28,26 @@ export interface QuotaLedger {
 }
 
 /**
- * To be called once with what the server took of a booked change, millicores, and the pod's
- * resourceVersion since; the whole change where that is not known.
+ * Ends a booking. To be called once, with the millicores that the server accepted (all of them where its
+ * answer is not known) and the pod's resourceVersion after the patch.
  */
-export type QuotaBooking = (taken: number, version?: string) => void;
+export type QuotaBooking = (accepted: number, version?: string) => void;
 
 /**
- * An accepted raise is counted for no longer than this, ms. The server counts it in the quota before
- * it answers, so that the copy is behind by a watch's delay.
+ * An accepted raise is counted for no longer than this, ms. The server updates the quota before it
+ * answers, so that the cache is behind by the delay of a watch event only.
  */
 const COUNTED_MS = 2000;
 
 interface Raise {
-  left: number;
-  /** The pod's version with it: the quota's version with it is an older one. */
+  /** Millicores that the cached quota does not count yet. */
+  uncounted: number;
+  /** The raised pod's resourceVersion. The server has updated the quota before the pod. */
   version?: string;
   untilMs: number;
 }
 
-/** There while raises of the quota are counted. */
+/** A resource of a quota with raises that the cached quota may not count. */
 interface Account {
   version: string;
   used: number;
@@ -55,15 +55,15 @@ interface Account {
 }
 
 /**
- * An empty ledger. A raise counts until the quota's use has grown by it, or its copy is newer than the
- * raised pod, or two seconds after the answer. Use by others at the same moment may be taken for it:
- * the server then refuses one raise too many, or the room for pods to come covers it.
+ * An empty ledger. A raise counts until the quota's use has grown by it, or the cached quota is newer
+ * than the raised pod, or two seconds have passed since the answer. Growth by other pods may be taken for
+ * the raise: then the server refuses a raise that does not fit, or the room for new pods covers it.
  */
 export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger {
   const accounts = new Map<string, Account>();
 
-  /** Millicores that the quota has left by its newest copy, less raises that it does not count yet. */
-  function leftOf(quota: ResourceQuota, resource: QuotaResource): number | undefined {
+  /** The quota's hard limit less its use in its newest version, less raises not counted in that. */
+  function headroom(quota: ResourceQuota, resource: QuotaResource): number | undefined {
     const bound = quota.bounds[`${resource}.cpu`];
     if (bound === undefined) return undefined;
     const { hard, used } = bound;
@@ -76,18 +76,22 @@ export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger 
       Object.assign(account, { version, used });
     }
     const nowMs = clock.monotonic();
-    account.raises = account.raises.filter(({ left, version: pod, untilMs }) =>
-      left > 0 && nowMs < untilMs && !(pod !== undefined && isAtLeast(account.version, pod))
+    account.raises = account.raises.filter(({ uncounted, version: pod, untilMs }) =>
+      uncounted > 0 && nowMs < untilMs && !(pod !== undefined && isAtLeast(account.version, pod))
     );
     if (account.raises.length === 0) accounts.delete(key);
-    return hard - account.used - account.raises.reduce((sum, { left }) => sum + left, 0);
+    return hard - account.used - account.raises.reduce((sum, { uncounted }) => sum + uncounted, 0);
   }
 
-  function enter(quota: ResourceQuota, resource: QuotaResource, left: number): readonly Raise[] {
+  function addRaise(
+    quota: ResourceQuota,
+    resource: QuotaResource,
+    uncounted: number,
+  ): readonly Raise[] {
     const bound = quota.bounds[`${resource}.cpu`];
     if (bound === undefined) return [];
-    leftOf(quota, resource);
-    const raise: Raise = { left, untilMs: Infinity };
+    headroom(quota, resource);
+    const raise: Raise = { uncounted, untilMs: Infinity };
     const key = keyOf(quota, resource);
     const { resourceVersion: version } = quota.metadata;
     const account = accounts.get(key) ?? { version, used: bound.used, raises: [] };
@@ -97,16 +101,16 @@ export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger 
   }
 
   return {
-    headroom: leftOf,
+    headroom,
     book(quotas, change, { resources }) {
-      // The server takes decreases off the quota only later.
+      // The quota's use falls only when the kubelet has applied a decrease.
       const raises = change <= 0
         ? []
-        : resources.flatMap((one) => quotas.flatMap((quota) => enter(quota, one, change)));
-      return (taken, version) => {
+        : resources.flatMap((one) => quotas.flatMap((quota) => addRaise(quota, one, change)));
+      return (accepted, version) => {
         const untilMs = clock.monotonic() + COUNTED_MS;
         for (const raise of raises) {
-          raise.left = Math.max(0, raise.left - (change - Math.max(0, taken)));
+          raise.uncounted = Math.max(0, raise.uncounted - (change - Math.max(0, accepted)));
           raise.untilMs = untilMs;
           if (version !== undefined) raise.version = version;
         }
@@ -119,13 +123,13 @@ function keyOf({ metadata }: ResourceQuota, resource: QuotaResource): string {
   return `${resource} ${objectKey(metadata)}`;
 }
 
-/** Takes what the quota counts now off the oldest raises. */
+/** Takes the growth of the quota's use off the oldest raises. */
 function consume(raises: readonly Raise[], grown: number): void {
   let rest = grown;
   for (const raise of raises) {
     if (rest <= 0) return;
-    const part = Math.min(rest, raise.left);
-    raise.left -= part;
+    const part = Math.min(rest, raise.uncounted);
+    raise.uncounted -= part;
     rest -= part;
   }
 }

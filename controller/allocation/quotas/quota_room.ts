@@ -16,11 +16,11 @@ import { createQuotaShares } from "./quota_shares.ts";
 import { createQuotaUses, type QuotaUse, type QuotaUsesParts } from "./quota_uses.ts";
 import { GRID } from "../../../shared/quantity.ts";
 
-/** The room of one pod in its quotas, at the moment of each call. */
-export interface QuotaRoom {
-  /** For its raises and those of all others. */
+/** The room of one pod in the quotas that count it, at the moment of each call. */
+export interface PodQuotaRoom {
+  /** The least that one of the quotas leaves for raises of all its pods. */
   headroom(): QuotaAmount;
-  /** The bounds that they set for its containers. */
+  /** The bounds that the quotas set for the pod's containers. */
   bounds(): QuotaBounds;
   /** Books a change of the pod's total that is about to be sent, millicores. */
   book(change: number): QuotaBooking;
@@ -28,28 +28,27 @@ export interface QuotaRoom {
 
 /** The quotas of all namespaces. */
 export interface QuotaRooms {
-  /** Undefined when none binds the pod. */
-  of(subject: Pick<PodSnapshot, "pod" | "quotas">): QuotaRoom | undefined;
-  /** Ends the watching of the copies. */
+  /** Undefined when no quota bounds the pod's CPU. */
+  roomOf(subject: Pick<PodSnapshot, "pod" | "quotas">): PodQuotaRoom | undefined;
   stop(): void;
 }
 
-/** Millicores of a resource that a quota has left. */
-interface Left {
+/** One resource of a quota, millicores. */
+interface QuotaBalance {
   readonly quota: ResourceQuota;
   readonly resource: QuotaResource;
   readonly bound: QuotaBound;
   readonly use: QuotaUse;
-  /** Below 0 where less than `kept` is left. */
+  /** Left beside `reserved`; below 0 where new pods have taken some of that. */
   readonly headroom: number;
-  /** For pods to come. */
-  readonly kept: number;
+  /** Kept free for new pods. */
+  readonly reserved: number;
 }
 
 /**
- * Room for one more pod of the largest kind that a quota counts is kept in it, as often as the settings
- * say. The rest is divided among the ceilings of the pods that it counts. When a pod has taken what was
- * kept, limits above their ceilings come down until it is there again.
+ * Each quota reserves room for new pods: the largest original value that it counts, times the setting
+ * `market.quotaHeadroom`. The rest is divided among the ceilings of the pods that it counts. When a
+ * new pod has taken reserved room, limits above their ceilings come down until it is free again.
  */
 export function createQuotaRooms(
   { caches, clock, config, ...parts }: {
@@ -62,34 +61,34 @@ export function createQuotaRooms(
   const uses = createQuotaUses({ ...parts, ...caches });
   const sharesOf = createQuotaShares({ ...parts, uses, clock });
 
-  function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
+  function balanceOf(quota: ResourceQuota, resource: QuotaResource): readonly QuotaBalance[] {
     const bound = quota.bounds[`${resource}.cpu`];
     const left = ledger.headroom(quota, resource);
     if (bound === undefined || left === undefined) return [];
-    const use = uses.of(quota, resource);
-    const kept = config.quotaHeadroom * use.largest;
-    return [{ quota, resource, bound, use, headroom: left - kept, kept }];
+    const use = uses.sum(quota, resource);
+    const reserved = config.quotaHeadroom * use.largest;
+    return [{ quota, resource, bound, use, headroom: left - reserved, reserved }];
   }
 
-  function boundsOf(podKey: string, all: readonly Left[]): QuotaBounds {
+  function boundsOf(podKey: string, balances: readonly QuotaBalance[]): QuotaBounds {
     const shares = new Map<string, QuotaAmount>();
     const againMs: number[] = [];
-    for (const { quota, resource, bound, use, kept } of all) {
-      const room = bound.hard - kept - use.fixed;
+    for (const { quota, resource, bound, use, reserved } of balances) {
+      const room = bound.hard - reserved - use.fixed;
       const part = sharesOf(quota, resource, { podKey, room });
       for (const [name, millicores] of part.shares) {
         const amount = { millicores, quota: quota.metadata.name };
-        shares.set(name, least(shares.get(name) ?? amount, amount));
+        shares.set(name, smaller(shares.get(name) ?? amount, amount));
       }
       if (part.againMs !== undefined) againMs.push(part.againMs);
     }
-    const own = uses.pod(podKey)?.limits.raise ?? 0;
-    const owed = Math.max(...all.map((left) => owedBy(own, left)));
+    const raise = uses.pod(podKey)?.limits.raise ?? 0;
+    const owed = Math.max(...balances.map((balance) => owedBy(raise, balance)));
     return { shares, owed, ...(againMs.length === 0 ? {} : { againMs: Math.min(...againMs) }) };
   }
 
   return {
-    of({ pod, quotas }) {
+    roomOf({ pod, quotas }) {
       if (quotas.length === 0) uses.forget(pod.metadata.namespace);
       const counting = quotas.filter((quota) => quotaCounts(quota, pod));
       const resources: readonly QuotaResource[] = movesRequest(pod)
@@ -98,18 +97,18 @@ export function createQuotaRooms(
       if (!counting.some((quota) => resources.some((one) => quota.bounds[`${one}.cpu`]))) {
         return undefined;
       }
-      const left = (): readonly Left[] =>
-        counting.flatMap((quota) => resources.flatMap((resource) => leftOf(quota, resource)));
+      const balances = (): readonly QuotaBalance[] =>
+        counting.flatMap((quota) => resources.flatMap((resource) => balanceOf(quota, resource)));
       return {
         headroom: () =>
-          left().map(({ quota, headroom }): QuotaAmount => ({
+          balances().map(({ quota, headroom }): QuotaAmount => ({
             millicores: headroom,
             quota: quota.metadata.name,
-          })).reduce(least),
+          })).reduce(smaller),
         bounds() {
           const podKey = objectKey(pod.metadata);
           uses.refresh(podKey);
-          return boundsOf(podKey, left());
+          return boundsOf(podKey, balances());
         },
         book: (change) => ledger.book(counting, change, { resources }),
       };
@@ -118,34 +117,31 @@ export function createQuotaRooms(
   };
 }
 
-/** The first by name of equals, so that the same quotas always give the same message. */
-function least(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
+/** The smaller amount; of equal ones the first by name, so that the message stays the same. */
+function smaller(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
   const less = other.millicores - one.millicores;
   return less < 0 || (less === 0 && other.quota < one.quota) ? other : one;
 }
 
 /**
- * The millicores that a pod with this raise gives back where others have taken the kept room. Use by
- * its pods' own specs counts, too: the quota's count falls only once the kubelet has confirmed a
- * decrease, so that pods would give back again what others have given already.
+ * The millicores that a pod with this raise gives back where new pods have taken reserved room. The
+ * smaller of the quota's count and the sum of the pods' specs is what is used: the quota's count falls
+ * only once the kubelet has confirmed a decrease, and until then pods would give back too much.
  */
-function owedBy(own: number, { bound, use, headroom, kept }: Left): number {
+function owedBy(raise: number, { bound, use, headroom, reserved }: QuotaBalance): number {
   if (headroom >= 0) return 0;
-  return giveBack({
-    missing: Math.min(bound.used, use.used) + kept - bound.hard,
-    own,
-    all: use.raised,
-  });
+  const missing = Math.min(bound.used, use.used) + reserved - bound.hard;
+  return giveBack({ missing, raise, allRaises: use.raised });
 }
 
 /**
- * The pod's part of the missing millicores that are given back: in proportion to its `own` raise among
- * all, up to the next step of 10 m, and never more than that. All parts together are at least what is
- * missing, or all raises: 40 m missing, raises of 100 and 50 m: 30 and 20 m.
+ * The pod's part of the missing millicores: in proportion to its raise, rounded up to steps of 10 m, at
+ * most its raise. The parts of all pods sum to at least what is missing, or to all raises. Worked: 40 m
+ * missing, raises of 100 and 50 m: 30 and 20 m.
  */
 export function giveBack(
-  { missing, own, all }: { readonly missing: number; readonly own: number; readonly all: number },
+  { missing, raise, allRaises }: Readonly<Record<"missing" | "raise" | "allRaises", number>>,
 ): number {
-  if (own === 0 || missing <= 0) return 0;
-  return Math.min(own, Math.ceil(missing * own / all / GRID - 1e-9) * GRID);
+  if (raise === 0 || missing <= 0) return 0;
+  return Math.min(raise, Math.ceil(missing * raise / allRaises / GRID - 1e-9) * GRID);
 }

@@ -69,7 +69,7 @@ function namespaceOf(
     wake: () => {},
   });
   const of = (name: string, ...quotas: readonly ResourceQuota[]) =>
-    rooms.of({ pod: pods.get(`shop/${name}`) ?? assert.fail(name), quotas });
+    rooms.roomOf({ pod: pods.get(`shop/${name}`) ?? assert.fail(name), quotas });
   const room = (name: string, ...quotas: readonly ResourceQuota[]): Room | undefined => {
     const found = of(name, ...quotas);
     if (found === undefined) return undefined;
@@ -187,7 +187,7 @@ pure("createQuotaRooms() reads only the pod itself where no other has changed", 
 pure("giveBack() brings together what is missing, a step each at most", () => {
   const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
     const all = raises.reduce((sum, raise) => sum + raise, 0);
-    return raises.map((own) => giveBack({ missing, own, all }));
+    return raises.map((raise) => giveBack({ missing, raise, allRaises: all }));
   };
   assert.deepEqual([parts(40, 100, 50), parts(1000, 100, 50)], [[30, 20], [100, 50]]);
   assert.deepEqual([parts(0, 100), parts(-40, 100), parts(40, 0, 50)], [[0], [0], [0, 40]]);

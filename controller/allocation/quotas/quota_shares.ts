@@ -1,5 +1,5 @@
 /**
- * How what a quota leaves is divided among the ceilings of the pods that it counts.
+ * Divides what a quota leaves among the ceilings of the pods that it counts.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 import type { QuotaUses } from "./quota_uses.ts";
 
-/** The shares of the pod when what the quota leaves for ceilings, millicores, is divided. */
+/** The pod's shares when `room`, the millicores that the quota leaves for ceilings, is divided. */
 export type QuotaShares = (
   quota: ResourceQuota,
   resource: QuotaResource,
@@ -19,28 +19,28 @@ export type QuotaShares = (
 ) => {
   /** Millicores by container name. */
   readonly shares: ReadonlyMap<string, number>;
-  /** When a newer division may be made, ms from now; absent: this one is up to date. */
+  /** When a new division may be made, ms from now; absent: the shares are up to date. */
   readonly againMs?: number;
 };
 
 /**
- * A division may change the ceilings of all pods, so that the next comes this much later per pod, ms:
- * a crowd that starts in a namespace causes at most a hundred writes of bounds a second.
+ * Time to the next division, ms for each pod: a division may change the bounds of all pods, so that many
+ * pods that start in a namespace cause at most a hundred writes of bounds a second.
  */
 const GAP_MS = 10;
 
-/** The parts of a quota's room. */
+/** A quota's room as it was last divided. */
 interface Division {
   readonly version: number;
   readonly room: number;
-  /** Monotonic milliseconds. */
   readonly atMs: number;
+  /** Millicores by pod key and container name. */
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
 /**
- * Divides anew when a pod asks and its namespace has changed, and calls `wake` for the other pods with
- * new shares. A pod that came after the division has its original limits.
+ * Divides again when a pod asks and its namespace has changed, and calls `wake` for the other pods with
+ * new shares. A pod that came after the last division has its original limits as shares.
  */
 export function createQuotaShares(
   { uses, clock, wake }: {
@@ -107,9 +107,9 @@ function differ(
 }
 
 /**
- * The ceilings that fit into `room`, in the order of the bids: everybody's own while they fit, else
- * shares by weight, at the original limits at least. They are on the grid but for those that the room
- * does not cut: agents round these down. Where not even the original limits fit it is these.
+ * The ceilings that fit into `room`, in the order of the bids: those of the bids while they fit, else
+ * shares by weight, at least the original limits, even where these do not fit. Ceilings that are cut are
+ * on the grid; the agents round the others down.
  */
 export function divideQuota(bids: readonly QuotaBid[], room: number): readonly number[] {
   const bounds = bids.map(roundBounds);

@@ -1,7 +1,6 @@
 /**
- * Use of a namespace's quotas by its pods. A namespace is read once, and then pod by pod as they
- * change: pods are looked at in crowds, and to read them all for each would cost as much as the
- * namespace has pods, squared.
+ * Use of a namespace's quotas by its pods. A namespace is read once, then each pod when it changes: to
+ * read all pods of the namespace at the reconcile of each would take quadratic time.
  *
  * @module
  */
@@ -16,45 +15,44 @@ import type { QuotaResource } from "./quota_ledger.ts";
 
 /** Use of a resource by the pods that a quota counts, millicores. */
 export interface QuotaUse {
-  /** By their specs: the quota's own count may be behind them. */
+  /** By their specs: the count in the quota's status may be behind them. */
   readonly used: number;
-  /** Millicores of it that may be taken back. */
+  /** Part of it that can be given back. */
   readonly raised: number;
-  /** Their use beside their bids. */
+  /** Part of it that no bid is for. */
   readonly fixed: number;
-  /** The own value of the largest pod; 0 where no pod has any. */
+  /** The largest original value of a pod; 0 where no pod has any. */
   readonly largest: number;
 }
 
-/** Use by all pods, as their copies have it now. */
+/** Use of quotas by the cached pods. */
 export interface QuotaUses {
-  /** By the pods that the quota counts. */
-  of(quota: ResourceQuota, resource: QuotaResource): QuotaUse;
-  /** By one pod; undefined when there is none, or it has ended. */
+  /** Use by all pods that the quota counts. */
+  sum(quota: ResourceQuota, resource: QuotaResource): QuotaUse;
+  /** Use by one pod; undefined when there is none, or it has ended. */
   pod(podKey: string): PodUse | undefined;
-  /** Reads the pod anew: its bids depend on more than pod and allocation. */
+  /** Reads the pod again: its bids depend on more than pod and allocation. */
   refresh(podKey: string): void;
   /** Bids of the pods that the quota counts, by their keys. */
   bids(
     quota: ResourceQuota,
     resource: QuotaResource,
   ): readonly { readonly podKey: string; readonly bids: readonly QuotaBid[] }[];
-  /** The namespace's own object, with another version when its shares may be others. */
+  /** The namespace, with another version when the shares of its quotas may differ. */
   namespace(namespace: string): { readonly version: number };
-  /** No quota asks about the namespace any more. */
+  /** Forgets a namespace without quotas. */
   forget(namespace: string): void;
-  /** Ends the watching of the copies. */
   stop(): void;
 }
 
 /** A namespace that has quotas. */
 interface NamespaceUse {
-  /** Another one when what is divided has changed, or among which pods. */
+  /** Rises when what is divided has changed, or among which pods. */
   version: number;
-  /** The pod that asked last. */
+  /** The pod that asked last for its share. */
   asker?: string;
   readonly pods: Map<string, PodUse>;
-  /** By resource and scopes; none from before the last change. */
+  /** By resource and scopes; empty after each change. */
   readonly sums: Map<string, QuotaUse>;
 }
 
@@ -63,11 +61,11 @@ export interface QuotaUsesParts {
   readonly pods: Pick<Caches["pods"], "get" | "byIndex" | "subscribe">;
   readonly allocations: Pick<Caches["allocations"], "get" | "subscribe">;
   readonly bidsOf: (podKey: string) => readonly QuotaBid[];
-  /** Has the pod ask: its namespace has changed. */
+  /** Queues the pod to ask for its share: its namespace has changed. */
   readonly wake: (podKey: string) => void;
 }
 
-/** Reads a namespace once when it is first asked about, and then what changes in it. */
+/** Reads a namespace when a quota of it is first asked for, then each pod that changes. */
 export function createQuotaUses(
   { pods, allocations, bidsOf, wake }: QuotaUsesParts,
 ): QuotaUses {
@@ -100,9 +98,8 @@ export function createQuotaUses(
     const before = use.pods.get(podKey);
     if (now === undefined) use.pods.delete(podKey);
     else use.pods.set(podKey, now);
-    // A pod is read anew with each reconcile, and mostly nothing of it has changed.
     if (JSON.stringify(before) !== JSON.stringify(now)) use.sums.clear();
-    if (claimOf(before) !== claimOf(now)) use.version++;
+    if (shareInput(before) !== shareInput(now)) use.version++;
   }
 
   function recount(podKey: string): void {
@@ -111,14 +108,14 @@ export function createQuotaUses(
     if (use === undefined) return;
     const { version } = use;
     update(use, podKey);
-    // The namespace may be on its way out; otherwise the next question reads it anew.
+    // The namespace may have been deleted; otherwise it is read again when its quota is asked for.
     if (use.pods.size === 0) byNamespace.delete(namespace);
     const asker = use.version === version ? undefined : askerOf(use);
     if (asker !== undefined) wake(asker);
   }
 
   return {
-    of(quota, resource) {
+    sum(quota, resource) {
       const { pods, sums } = namespaceUse(quota.metadata.namespace);
       const key = `${resource} ${JSON.stringify(quota.scopes)}`;
       const counted = pods.values().filter(({ scoped }) => quotaCounts(quota, scoped));
@@ -134,8 +131,8 @@ export function createQuotaUses(
     },
     bids: (quota, resource) =>
       [...namespaceUse(quota.metadata.namespace).pods]
-        .filter(([, { bids, moves, scoped }]) =>
-          bids.length > 0 && (moves || resource === "limits") && quotaCounts(quota, scoped)
+        .filter(([, { bids, movesRequest, scoped }]) =>
+          bids.length > 0 && (movesRequest || resource === "limits") && quotaCounts(quota, scoped)
         )
         .map(([podKey, { bids }]) => ({ podKey, bids }))
         .sort((a, b) => a.podKey < b.podKey ? -1 : 1),
@@ -160,15 +157,15 @@ function summed(uses: Iterable<ResourceUse>): QuotaUse {
     sum.used += use.used;
     sum.raised += use.raise;
     sum.fixed += use.fixed;
-    sum.largest = Math.max(sum.largest, use.own);
+    sum.largest = Math.max(sum.largest, use.original);
   }
   return sum;
 }
 
-/** The same text where shares are not changed by it. */
-function claimOf(use: PodUse | undefined): string | undefined {
+/** The part of a pod's use that shares depend on, as a text to compare. */
+function shareInput(use: PodUse | undefined): string | undefined {
   if (use === undefined) return undefined;
-  const { scoped, bids, moves, limits, requests } = use;
-  const amounts = [limits.own, limits.fixed, requests.own, requests.fixed];
-  return JSON.stringify([scoped, bids, moves, amounts]);
+  const { scoped, bids, movesRequest, limits, requests } = use;
+  const amounts = [limits.original, limits.fixed, requests.original, requests.fixed];
+  return JSON.stringify([scoped, bids, movesRequest, amounts]);
 }

@@ -51,15 +51,15 @@ const bid = (floor: number): readonly QuotaBid[] => [
   { name: "app", weight: 1, floor, ceiling: 1000 },
 ];
 
-/** `used own fixed raise` of limits and of requests, and `moves`. */
+/** `used original fixed raise` of limits and of requests, and `movesRequest`. */
 function use(pod: Pod, allocation?: PodAllocation, bids: readonly QuotaBid[] = []): string {
   const found = podUseOf(pod, { allocation, bids });
   if (found === undefined) return "ended";
   const of = (resource: QuotaResource): string => {
-    const { used, own, fixed, raise } = found[resource];
-    return [used, own, fixed, raise].join(" ");
+    const { used, original, fixed, raise } = found[resource];
+    return [used, original, fixed, raise].join(" ");
   };
-  return `${of("limits")}, ${of("requests")}${found.moves ? " moves" : ""}`;
+  return `${of("limits")}, ${of("requests")}${found.movesRequest ? " moves" : ""}`;
 }
 
 const INIT = (limit: number, request = 10, more: Partial<PodContainer> = {}): Partial<Pod> => ({
@@ -156,7 +156,7 @@ function stage() {
   });
   /** `used raised fixed largest`. */
   const sums = (resource: QuotaResource = "limits", ...scopes: readonly QuotaScope[]): string => {
-    const { used, raised, fixed, largest } = uses.of(quota(scopes), resource);
+    const { used, raised, fixed, largest } = uses.sum(quota(scopes), resource);
     return [used, raised, fixed, largest].join(" ");
   };
   const record = (pod: Pod, cpu = "200m"): void => {
@@ -178,7 +178,7 @@ pure("createQuotaUses() sums a namespace's pods, as they come, change and go", (
   pods.put(limited("job", 4000, { phase: "Succeeded" }));
   bids.set("shop/a", bid(200));
   assert.equal(sums(), "1100 600 300 300");
-  assert.equal(uses.of(quota([], "other"), "limits").used, 0);
+  assert.equal(uses.sum(quota([], "other"), "limits").used, 0);
   assert.deepEqual([uses.pod("shop/a")?.limits.raise, uses.pod("shop/job")], [600, undefined]);
   bids.clear();
   record(moving("fixed", 900));
@@ -201,13 +201,13 @@ pure("createQuotaUses() reads a namespace once, and then one pod for each that c
   assert.equal(reads(() => void pods.put(limited("p7", 300))), 2);
   assert.equal(sums(), "50200 0 50200 300");
   // Nor are sums made anew for a pod of which nothing has changed.
-  const before = uses.of(quota(), "limits");
+  const before = uses.sum(quota(), "limits");
   uses.refresh("shop/p9");
-  assert.equal(uses.of(quota(), "limits"), before);
+  assert.equal(uses.sum(quota(), "limits"), before);
   // A forgotten namespace is not read until it is asked about again.
   uses.forget("shop");
   assert.equal(reads(() => void pods.put(limited("p7", 200))), 0);
-  assert.equal(uses.of(quota(), "limits").used, 50_100);
+  assert.equal(uses.sum(quota(), "limits").used, 50_100);
   uses.stop();
   assert.deepEqual([pods.watchers, allocations.watchers], [0, 0]);
 });
@@ -280,7 +280,7 @@ pure("createQuotaUses() has the sums of a fresh look after any changes", () => {
     for (const scopes of [[], TERMINATING]) {
       for (const resource of ["limits", "requests"] as const) {
         const asked = quota(scopes);
-        assert.deepEqual(uses.of(asked, resource), fresh.of(asked, resource));
+        assert.deepEqual(uses.sum(asked, resource), fresh.sum(asked, resource));
       }
     }
   }));

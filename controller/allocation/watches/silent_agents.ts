@@ -1,5 +1,5 @@
 /**
- * Finds silent agents: no one samples the cgroups of their nodes any more.
+ * Finds silent agents: those that no longer renew the Lease of their node.
  *
  * @module
  */
@@ -8,66 +8,61 @@ import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { Caches } from "../../caches.ts";
 
-/** When more than this share of the agents is overdue, the cause is not the agents. */
+/** If more than this share of the agents is overdue, the cause is taken to be elsewhere. */
 const MOST_SILENT = 0.1;
 
 /** The controller's view at one moment. */
 export interface AgentsView {
-  /** By the controller's own monotonic clock, ms; what the leases say of time is another clock's. */
+  /** Ms of the controller's monotonic clock; times in Leases are by the agents' clocks. */
   readonly nowMs: number;
-  /** An agent of which no renewal was seen for this long is silent, ms. */
   readonly silentAfterMs: number;
-  /** False while the leases that are cached may be old. */
+  /** False while the cached Leases may be old. */
   readonly synced: boolean;
-  /** Leases as cached; those that are no agent's are passed over. */
+  /** Cached Leases; those of other programs are ignored. */
   readonly leases: Iterable<Lease>;
   /** Nodes that have managed pods: an agent is expected there. */
   readonly managedNodes: Iterable<string>;
-  /** True for a node that the API calls Ready: of another, nothing is expected. */
+  /** True for a Ready node; on other nodes no agent is expected. */
   readonly isReady: (nodeName: string) => boolean;
 }
 
 /** The result of a check. */
 export interface AgentsVerdict {
-  /** Nodes with a silent agent; while too many are overdue at once, those of the previous check. */
+  /** Nodes with a silent agent; none is added while too many agents are overdue at once. */
   readonly silent: ReadonlySet<string>;
-  /**
-   * Agents that are overdue, whether that counts or not. The silent ones are among them, also where
-   * their nodes are not Ready any more, so that more than those are overdue where this is larger.
-   */
+  /** Count of overdue agents, with all silent ones, also those of nodes that are no longer Ready. */
   readonly overdue: number;
-  /** Agents of Ready nodes that renew a lease, or should. */
+  /** Count of agents on Ready nodes that renew a Lease, or should. */
   readonly agents: number;
 }
 
 /** The state of one agent. */
 interface Agent {
-  /** The last renewal that was seen; undefined when its lease never was. */
+  /** The last renewal that was seen; undefined where no Lease was. */
   readonly renewal: string | undefined;
-  /** When it was first seen, ms. */
+  /** When that was first seen, ms. */
   readonly atMs: number;
   silent: boolean;
 }
 
 /**
- * Makes an empty memory. An agent is alive when its lease differs from that of the last check. A node
- * without a lease counts from when it was first seen with managed pods. While the leases are not in
- * sync no agent becomes silent, and all intervals begin anew afterwards: the controller may have missed
- * renewals. A silent agent stays silent until it renews its lease, even if the controller loses its
- * caches or other agents fail too. Times of views may not run backward.
+ * No agents yet. An agent is alive when its Lease differs from that of the last check; a node without a
+ * Lease counts from when it was first seen with managed pods. While the Leases are out of sync no agent
+ * becomes silent, and all intervals start again afterwards, since renewals may have been missed. A
+ * silent agent stays silent until it renews its Lease. Times of views must not run backward.
  */
 export function createSilentAgents(): { check(view: AgentsView): AgentsVerdict } {
   let known: ReadonlyMap<string, Agent> = new Map();
-  let inStep = false;
+  let wasSynced = false;
 
   function next(node: string, renewal: string | undefined, nowMs: number): Agent {
     const last = known.get(node);
-    // A lease that is gone is no sign of life.
+    // A deleted Lease is no renewal.
     const now = renewal ?? last?.renewal;
     if (last === undefined || now !== last.renewal) {
       return { renewal: now, atMs: nowMs, silent: false };
     }
-    return inStep ? last : { ...last, atMs: nowMs };
+    return wasSynced ? last : { ...last, atMs: nowMs };
   }
 
   const silentNodes = (): Set<string> =>
@@ -76,7 +71,7 @@ export function createSilentAgents(): { check(view: AgentsView): AgentsVerdict }
   return {
     check({ nowMs, silentAfterMs, synced, leases, managedNodes, isReady }) {
       if (!synced) {
-        inStep = false;
+        wasSynced = false;
         return { silent: silentNodes(), overdue: 0, agents: 0 };
       }
       const renewals = new Map<string, string | undefined>();
@@ -86,7 +81,7 @@ export function createSilentAgents(): { check(view: AgentsView): AgentsVerdict }
         if (node !== undefined) renewals.set(node, renewalOf(lease));
       }
       known = new Map([...renewals].map(([node, renewal]) => [node, next(node, renewal, nowMs)]));
-      inStep = true;
+      wasSynced = true;
       const ready = [...known].filter(([node]) => isReady(node));
       const late = ready.filter(([, { atMs, silent }]) => silent || nowMs - atMs >= silentAfterMs);
       if (late.length <= Math.max(1, MOST_SILENT * ready.length)) {
@@ -99,7 +94,7 @@ export function createSilentAgents(): { check(view: AgentsView): AgentsVerdict }
   };
 }
 
-/** Differs after each renewal, also after one of a lease that was deleted and made again. */
+/** A text that differs after each renewal, also after a Lease was deleted and created again. */
 function renewalOf({ metadata, renewTimeMs }: Lease): string {
   return `${metadata.uid} ${renewTimeMs}`;
 }
@@ -108,16 +103,15 @@ function renewalOf({ metadata, renewTimeMs }: Lease): string {
 export interface AgentWatch {
   /** True for a node with an agent that has not renewed its lease. */
   isSilent(nodeName: string): boolean;
-  /** Checks until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Longest interval of checks, ms: an outage shorter than this is small against the time of silence. */
+/** Longest interval of checks, ms. */
 const LONGEST_CHECK_MS = 10_000;
-/** Checks in a time of silence, at least: silence is found late by at most the inverse of this. */
+/** Least number of checks in `agentSilentAfterMs`: silence is found late by a tenth of it at most. */
 const CHECKS = 10;
 
-/** Makes a watch that has not checked yet. */
+/** A watch that has not checked yet. */
 export function createAgentWatch(
   { caches, clock, config, onChange, observe }: {
     readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
@@ -125,7 +119,6 @@ export function createAgentWatch(
     readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
     /** Called with the node of each agent that fell silent or came back. */
     readonly onChange: (nodeName: string) => void;
-    /** Called after each check. */
     readonly observe: (verdict: AgentsVerdict) => void;
   },
 ): AgentWatch {

@@ -11,12 +11,12 @@ import {
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import {
-  keptInput,
+  autoscalerInput,
   nodeInput,
   quotaInput,
   relevantVersions,
   workloadInput,
-} from "./relevant_changes.ts";
+} from "./subscribe_queue.ts";
 import { createRolloutMemory } from "../reconcile_snapshot.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
 
@@ -219,7 +219,7 @@ matters("workloadFacts() are whether it rolls out, and what it says to the marke
 
 const vpa = sampleVPA("Auto");
 
-matters("keptFacts() are all but the version", keptInput, [
+matters("keptFacts() are all but the version", autoscalerInput, [
   [vpa, { ...vpa, metadata: { ...vpa.metadata, resourceVersion: "9" } }, false],
   [vpa, sampleVPA("Off"), true],
   [vpa, sampleVPA("Auto", { target: { kind: "StatefulSet", name: "api" } }), true],

@@ -3,11 +3,9 @@ import {
   NOW_MS,
   rightsizingSnapshot,
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import {
-  DEFAULT_SETTINGS,
-  recordedAppliers,
-} from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_ports.ts";
 import assert from "node:assert/strict";
+import { CONTROLLER_SETTINGS } from "../../settings.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Condition } from "../../../shared/api/object.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
@@ -273,7 +271,7 @@ async function reported(
         Promise.resolve(void asked.push(`publish ${reconciled.length}`)),
     },
     permits: createPermits(() => 1),
-    settings: () => ({ ...DEFAULT_SETTINGS, annotateWorkloads: true }),
+    settings: () => ({ ...CONTROLLER_SETTINGS.parse({}), annotateWorkloads: true }),
     clock: { wall: () => NOW_MS },
     log: silentLog,
     signal: aborted ? AbortSignal.abort() : new AbortController().signal,

@@ -7,10 +7,7 @@ import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import {
-  notedVPAs,
-  recordedAppliers,
-} from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { notedVPAs, recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   NOW_MS,

@@ -164,9 +164,11 @@ export function createUsageCache(
       const key = keyOf(query);
       const known = entries.get(key);
       if (known !== undefined && isFresh(known, lifeMs)) return await known.answer;
-      // Answers are large, so stale ones are deleted.
+      entries.delete(key);
+      // Answers are large: stale ones are deleted, the oldest first.
       for (const [old, entry] of entries) {
-        if (!isFresh(entry, LONGEST_LIFE_MS)) entries.delete(old);
+        if (isFresh(entry, LONGEST_LIFE_MS)) break;
+        entries.delete(old);
       }
       const entry: Entry = { answer: source.usage(query, signal) };
       entries.set(key, entry);

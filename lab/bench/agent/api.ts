@@ -27,7 +27,6 @@ export interface BenchPod {
 
 /** The node that they run on. */
 export const BENCH_NODE = "bench-node";
-/** Their namespace. */
 const BENCH_NAMESPACE = "bench";
 
 const REQUEST = 100;
@@ -80,7 +79,6 @@ export function benchAllocation({ uid, containerID, limit }: BenchPod): PodAlloc
 
 /** A server that answers. */
 export interface AgentAPI extends AsyncDisposable {
-  /** Path of a kubeconfig for it. */
   readonly kubeconfig: string;
   /** `host:port`. */
   readonly address: string;
@@ -88,27 +86,23 @@ export interface AgentAPI extends AsyncDisposable {
   readonly writes: number;
 }
 
-/** The objects that it serves. */
-export interface AgentAPIOptions {
-  readonly allocations: readonly PodAllocation[];
-  /** Millicores. */
-  readonly allocatable: number;
-  /** Called with each limit that the agent wants, millicores by pod UID. */
-  readonly onDesired: (uid: string, desired: Desired) => void;
-}
-
 const COLLECTION = allocationsPath();
 const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
 
-/** A watch gets a bookmark this often (kube-apiserver, cacher, `bookmarkFrequency`). */
+/** A watch gets a bookmark this often (kube-apiserver, `bookmarkFrequency`); silent ones are given up. */
 const BOOKMARK_MS = 60_000;
 
 /** Certificates for 127.0.0.1. */
 const TLS = new URL("../../../tests/fixtures/tls/", import.meta.url);
 
-/** Starts it on a free port of the loopback. */
+/** Starts it on a free port of the loopback. `onDesired` receives each limit that the agent wants. */
 export async function startAgentAPI(
-  { allocations, allocatable, onDesired }: AgentAPIOptions,
+  { allocations, allocatable, onDesired }: {
+    readonly allocations: readonly PodAllocation[];
+    /** Millicores. */
+    readonly allocatable: number;
+    readonly onDesired: (podUID: string, desired: Desired) => void;
+  },
 ): Promise<AgentAPI> {
   const objects = new Map(allocations.map((one) => [one.metadata.name, one]));
   const watchers = new Set<ReadableStreamDefaultController<Uint8Array>>();

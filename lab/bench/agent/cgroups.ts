@@ -17,14 +17,6 @@ export interface AgentCgroups extends AsyncDisposable {
   setLimit(pod: BenchPod, millicores: number): void;
 }
 
-/** Which pods do something. */
-export interface AgentCgroupsOptions {
-  /** How many hold a process. */
-  readonly working: number;
-  /** Whether these come close to the limits that the market gives them. */
-  readonly hard: boolean;
-}
-
 const HOST = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
 
@@ -37,12 +29,13 @@ const WORK = 'steps="$1"; shift; for tasks in "$@"; do echo $$ > "$tasks" || exi
 const STEPS = { hard: "4000", little: "400" } as const;
 
 /**
- * Makes the cgroups of these pods, a sandbox and a container each. Throws an `Error` that says what
- * the machine lacks.
+ * Makes the cgroups of these pods, a sandbox and a container each. `working` pods hold a process, which
+ * comes close to the limits that the market gives them if it works `hard`. Throws an
+ * `Error` that says what the machine lacks.
  */
 export async function makeAgentCgroups(
   pods: readonly BenchPod[],
-  { working, hard }: AgentCgroupsOptions,
+  { working, hard }: { readonly working: number; readonly hard: boolean },
 ): Promise<AgentCgroups> {
   const offer = hostOffer();
   if ("reason" in offer) throw new Error(`Cannot make cgroups: ${offer.reason}`);

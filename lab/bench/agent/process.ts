@@ -11,9 +11,10 @@ import {
   V8_FLAGS,
 } from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
+import { seriesIn } from "../../../tests/cluster/scene/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { memoryKiB } from "../memory.ts";
-import { BENCH_NODE } from "./api.ts";
+import { type AgentAPI, BENCH_NODE } from "./api.ts";
 
 /** CPU and memory that the agent used. */
 export interface AgentUse {
@@ -22,21 +23,8 @@ export interface AgentUse {
   /** Resident memory at the end and at its highest, MB of 10^6 bytes. */
   readonly rssMB: number;
   readonly highestRSSMB: number;
-  /** Looks at the node per second, and their mean duration, ms. */
+  /** Looks at the node per second. */
   readonly looksPerSecond: number;
-  readonly lookMs: number;
-  /** Clearings per second. */
-  readonly roundsPerSecond: number;
-  /** Their mean duration, ms. */
-  readonly clearMs: number;
-}
-
-/** Where it runs. */
-export interface AgentPlace {
-  readonly cgroupRoot: string;
-  readonly kubeconfig: string;
-  /** `host:port` of the API. */
-  readonly address: string;
 }
 
 /** How long, milliseconds. */
@@ -46,8 +34,7 @@ export interface AgentMeasurement {
   readonly measureMs: number;
 }
 
-type Durations = Readonly<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>>;
-type Observed = Durations & { readonly at: number; readonly cpuMs: number };
+type Observed = Readonly<Record<"at" | "cpuMs" | "looks", number>>;
 
 const LISTEN = "127.0.0.1:18081";
 const TICKS_PER_SECOND = 100;
@@ -56,7 +43,9 @@ const SCRAPE_MS = 15_000;
 
 /** The command line, the paths and ports of this machine in the place of the shipped ones. */
 export async function agentCommand(
-  { cgroupRoot, kubeconfig, address }: AgentPlace,
+  { cgroupRoot, kubeconfig, address }: Pick<AgentAPI, "kubeconfig" | "address"> & {
+    readonly cgroupRoot: string;
+  },
 ): Promise<string[]> {
   const program = PROGRAMS.find(({ name }) => name === "mbcas-agent");
   if (program === undefined) throw new TypeError("Cannot run the agent: it is not shipped");
@@ -125,16 +114,12 @@ async function measured(
   const before = await observed(pid, warmUpMs);
   const after = await observed(pid, measureMs);
   const looks = after.looks - before.looks;
-  const rounds = after.rounds - before.rounds;
   if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
   return {
     millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
     rssMB: memoryKiB(pid, "VmRSS") * 1.024e-3,
     highestRSSMB: memoryKiB(pid, "VmHWM") * 1.024e-3,
     looksPerSecond: looks / (after.at - before.at) * 1000,
-    lookMs: (after.lookMs - before.lookMs) / looks,
-    roundsPerSecond: rounds / (after.at - before.at) * 1000,
-    clearMs: (after.clearMs - before.clearMs) / rounds,
   };
 }
 
@@ -145,7 +130,8 @@ async function observed(pid: number, ms: number): Promise<Observed> {
     await pause(Math.min(left, SCRAPE_MS));
     text = await (await fetch(`http://${LISTEN}/metrics`)).text();
   }
-  return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
+  const looks = seriesIn(text).get("mbcas_sample_duration_seconds_count") ?? NaN;
+  return { at: performance.now(), cpuMs: cpuMs(pid), looks };
 }
 
 /** User and system time of a process, ms (Linux, proc_pid_stat(5), fields 14 and 15). */
@@ -154,15 +140,4 @@ function cpuMs(pid: number): number {
   // The name, in parentheses, may hold blanks; the third field comes after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
-}
-
-function durations(text: string): Durations {
-  const value = (name: string): number =>
-    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
-  return {
-    looks: value("mbcas_sample_duration_seconds_count"),
-    lookMs: value("mbcas_sample_duration_seconds_sum") * 1000,
-    rounds: value("mbcas_clear_duration_seconds_count"),
-    clearMs: value("mbcas_clear_duration_seconds_sum") * 1000,
-  };
 }

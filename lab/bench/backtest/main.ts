@@ -16,21 +16,15 @@ import { benchFlags, columns, wholeNumber } from "../bench.ts";
 import { ownScenes, playOptions, shippedScenes } from "./scenes.ts";
 import { formatFigure } from "../../simulation/report/figure.ts";
 
-/** A scene, played. */
-interface PlayedScene {
-  readonly title: string;
-  readonly resource: "cpu" | "memory";
-  readonly result: PlayedRules;
-}
-
 const LEGEND = [
   "covered: share of minutes with usage of at most what was set; short: the others",
   "waste: mean of max(0, set - usage) by mean usage; both are means over series",
   "days: P50, P90 and P99 over the days of all series; changes: per day, after the first value",
 ];
 
-/** The tables of all scenes, with a legend. */
-function backTestTable(scenes: readonly PlayedScene[]): string {
+function backTestTable(
+  scenes: readonly { title: string; resource: ResourceName; result: PlayedRules }[],
+): string {
   return [
     ...scenes.flatMap(({ title, resource, result }) => [
       title,
@@ -44,7 +38,7 @@ function backTestTable(scenes: readonly PlayedScene[]): string {
   ].join("\n");
 }
 
-function overall({ rules }: PlayedRules, resource: "cpu" | "memory"): string[][] {
+function overall({ rules }: PlayedRules, resource: ResourceName): string[][] {
   const last = resource === "cpu" ? "min over limit" : "kills";
   return [
     ["rule", "covered %", "short days %", "waste", "waste days", "changes", last],

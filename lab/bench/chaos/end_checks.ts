@@ -5,7 +5,6 @@
  * @module
  */
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
-import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { enforcedLimits, podDirectories } from "../../../tests/cluster/scene/node_cgroups.ts";
@@ -66,8 +65,7 @@ export async function checkRest(parts: EndParts): Promise<number> {
 
 /** While CPU is free every limit of the market is at its ceiling, in the spec and in the kernel. */
 async function ceilingFaults({ node, scene, watch }: EndParts): Promise<BrokenPromise[]> {
-  const { items } = objectOf(await node.connection.request({ path: ALLOCATIONS }));
-  const records = listOf(items).map(parseAllocation);
+  const records = (await node.items(ALLOCATIONS)).map(parseAllocation);
   return watch.scenePods().flatMap((pod) => {
     if (scene.baselineOf(pod)?.managed !== true) return [];
     const record = records.find(({ spec }) => spec.podUID === pod.metadata.uid);

@@ -17,7 +17,7 @@ import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts
 import { checkRest, checkRestored, type EndParts, whenRecovered } from "./end_checks.ts";
 import { type Act, drawPlan, type Kill, TARGETS } from "./plan.ts";
 import { createKeeper, type Keeper, programIn } from "./programs.ts";
-import { type DoneKill, endFaults, otherWriters, ownEnds } from "./promises.ts";
+import { type DoneKill, endFaults, endsWithoutKill, otherWriters } from "./promises.ts";
 import { openScene } from "./scene.ts";
 import { Watch } from "./watch.ts";
 
@@ -140,7 +140,7 @@ try {
   endFaults(watch.ends, done).forEach((one) => watch.violate(one));
   const resizes = await readAuditSince(audit);
   otherWriters(resizes, watch.terms).forEach((one) => watch.violate(one));
-  const { violations, terms, versions, lowered, relists } = watch;
+  const { violations, terms, versions, lowered } = watch;
   const kills = TARGETS.map((target) => [
     target,
     `${done.filter((one) => one.target === target).length}`,
@@ -150,11 +150,10 @@ try {
     "bursts, opt-outs and new pods": acts,
     "versions of pods checked": versions,
     "limits lowered": lowered,
-    "lists that replaced a broken watch": relists,
     "resizes checked": resizes.length,
     "terms of leaders": terms.length,
     "programs that ended by themselves while the API server was away":
-      ownEnds(watch.ends, done).length,
+      endsWithoutKill(watch.ends, done).length,
     "ms until the product was back": Math.round(recoveredMs),
     "ms until limits were at rest after that": Math.round(restMs),
     "ms until limits were restored after the opt-out": Math.round(restoredMs),

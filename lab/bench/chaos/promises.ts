@@ -14,7 +14,6 @@ import type { Target } from "./plan.ts";
 
 /** A broken promise. */
 export interface BrokenPromise {
-  /** The promise's name. */
   readonly promise: string;
   readonly message: string;
 }
@@ -82,7 +81,6 @@ export function notCarried({ containers }: Pick<Pod, "containers">, baseline: Ba
 
 /** A time in which one pod held the Lease. */
 export interface Term {
-  /** Name of the pod. */
   readonly pod: string;
   /** When it took the Lease by its own clock, ms since 1970. */
   readonly sinceMs: number;
@@ -118,7 +116,6 @@ export interface ProgramEnd {
 /** A kill that was done. */
 export interface DoneKill {
   readonly target: Target;
-  /** The pod of the program. */
   readonly pod?: string;
   readonly killedMs: number;
 }
@@ -128,7 +125,7 @@ const END_LAG_MS = 2500;
 const AFTERMATH_MS = 60_000;
 
 /** The ends that no kill of the program itself caused. */
-export function ownEnds(
+export function endsWithoutKill(
   ends: readonly ProgramEnd[],
   kills: readonly DoneKill[],
 ): readonly ProgramEnd[] {
@@ -147,14 +144,19 @@ export function endFaults(
   ends: readonly ProgramEnd[],
   kills: readonly DoneKill[],
 ): BrokenPromise[] {
-  return ownEnds(ends, kills).flatMap(({ pod, atMs, reason, exitCode }): BrokenPromise[] => {
-    const hasLostLease = pod.startsWith("mbcas-controller") && exitCode === 1 &&
-      kills.some(({ target, killedMs }) =>
-        (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
-        atMs - killedMs < AFTERMATH_MS
-      );
-    if (hasLostLease) return [];
-    const at = new Date(atMs).toISOString();
-    return [{ promise: "Restart", message: `${pod} ended at ${at}: ${reason}, code ${exitCode}` }];
-  });
+  return endsWithoutKill(ends, kills).flatMap(
+    ({ pod, atMs, reason, exitCode }): BrokenPromise[] => {
+      const hasLostLease = pod.startsWith("mbcas-controller") && exitCode === 1 &&
+        kills.some(({ target, killedMs }) =>
+          (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
+          atMs - killedMs < AFTERMATH_MS
+        );
+      if (hasLostLease) return [];
+      const at = new Date(atMs).toISOString();
+      return [{
+        promise: "Restart",
+        message: `${pod} ended at ${at}: ${reason}, code ${exitCode}`,
+      }];
+    },
+  );
 }

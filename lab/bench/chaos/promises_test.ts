@@ -8,17 +8,13 @@ import {
   type Baseline,
   type DoneKill,
   endFaults,
+  endsWithoutKill,
   limitFaults,
   notCarried,
   otherWriters,
-  ownEnds,
   type PodChange,
 } from "./promises.ts";
 import { drawPlan, type Kill, type Step, TARGETS } from "./plan.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import type { ListWatch } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
-import { follow } from "./watch.ts";
 
 const BASELINE: Baseline = {
   limits: new Map([["app", 300]]),
@@ -109,7 +105,7 @@ pure("endFaults() finds ends without a cause, and passes kills and a lost Lease"
   const end = { pod: "mbcas-agent-1", atMs: 10_000, reason: "Error", exitCode: 137 };
   const lostLease = { ...end, pod: "mbcas-controller-1", atMs: 35_000, exitCode: 1 };
   assert.deepEqual(endFaults([end, lostLease], kills), []);
-  assert.deepEqual(ownEnds([end, lostLease], kills), [lostLease]);
+  assert.deepEqual(endsWithoutKill([end, lostLease], kills), [lostLease]);
   const faulty = [
     { ...lostLease, pod: "mbcas-agent-1" },
     { ...lostLease, atMs: 90_000 },
@@ -154,35 +150,4 @@ pure("drawPlan() is in the order of time, ends in time, and opts out and in by t
     switches.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"),
   );
   assert.ok(switches.length >= 5);
-});
-
-function object(resourceVersion: string): ApiObject {
-  return { metadata: { name: "web", uid: "1", resourceVersion } };
-}
-
-Deno.test("follow() resumes a broken watch at the last version, and lists anew when that is too old", async () => {
-  const end = new AbortController();
-  const calls: string[] = [];
-  const source: ListWatch<ApiObject> = {
-    list: () => {
-      calls.push("list");
-      return Promise.resolve({ items: [object("5")], resourceVersion: "5" });
-    },
-    async *watch(from) {
-      calls.push(from);
-      await Promise.resolve();
-      if (calls.length === 3) throw new ApiError(410, "Expired", "too old");
-      if (calls.length === 5) return end.abort();
-      yield { type: "MODIFIED", object: object("6") };
-      throw new ApiError(0, "Unreachable", "the server was killed");
-    },
-  };
-  const seen: string[] = [];
-  await follow(source, {
-    seen: ({ metadata }) => void seen.push(metadata.resourceVersion),
-    gone: () => assert.fail("nothing is deleted"),
-    relisted: (items) => void seen.push(`${items.length} listed`),
-  }, { signal: end.signal });
-  assert.deepEqual(calls, ["list", "5", "6", "list", "5"]);
-  assert.deepEqual(seen, ["1 listed", "6", "1 listed"]);
 });

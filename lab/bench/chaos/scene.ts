@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, QOSClass } from "../../../shared/api/pod.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
@@ -25,7 +24,6 @@ import { until } from "../../../tests/cluster/scene/until.ts";
 import type { Act } from "./plan.ts";
 import type { Baseline } from "./promises.ts";
 
-/** The namespaces of the scene. */
 const PLACES = ["services", "guests", "tenants"] as const;
 /** One of them. */
 export type Place = typeof PLACES[number];
@@ -122,17 +120,13 @@ export class Scene implements AsyncDisposable {
     await this.closing?.[Symbol.asyncDispose]();
   }
 
-  /** Makes a Deployment, or a bare pod. */
   async make({ name, place, container, replicas, managed = true }: App): Promise<void> {
     const namespace = this.#places.get(place) ?? "";
     const labels = { app: name, ...managed || name === "guaranteed" ? {} : { [MANAGED]: "false" } };
     const pod = { name, namespace, labels, containers: [{ name: "load", ...container }] };
     await (replicas === undefined
       ? this.#node.create(`/api/v1/namespaces/${namespace}/pods`, loadPod(pod))
-      : this.#node.create(
-        `/apis/apps/v1/namespaces/${namespace}/deployments`,
-        loadDeployment(pod, replicas),
-      ));
+      : this.#node.deploy(loadDeployment(pod, replicas)));
   }
 
   /** The baseline of a pod from before the product saw it; undefined for pods of others. */
@@ -169,10 +163,9 @@ export class Scene implements AsyncDisposable {
       await until(
         `change of namespace ${name}`,
         () =>
-          this.#node.connection.request(patchRequest("merge", {
-            path: `/api/v1/namespaces/${name}`,
-            body: { metadata: { labels: { [MANAGED]: managed ? null : "false" } } },
-          })),
+          this.#node.merge(`/api/v1/namespaces/${name}`, {
+            metadata: { labels: { [MANAGED]: managed ? null : "false" } },
+          }),
         TRIES,
       );
       if (!managed) this.#optedOut.set(name, Date.now());

@@ -23,10 +23,9 @@ import {
   type Term,
 } from "./promises.ts";
 import type { Scene } from "./scene.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import type { ListWatch } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
-import { pause } from "../../../tests/cluster/scene/until.ts";
+import { createInformer, type Informer } from "../../../shared/control/informer.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { silentLog } from "../../../shared/log.ts";
 
 /** The last end of a container. */
 export type ContainerEnd = Omit<ProgramEnd, "pod">;
@@ -51,43 +50,32 @@ export class Watch {
   versions = 0;
   /** Limits that the market lowered, as it does while CPU is scarce. */
   lowered = 0;
-  /** Lists that may have missed some versions. */
-  relists = 0;
   /** When a limit of the scene was changed last, ms since 1970. */
   lastChangeMs = 0;
   readonly #node: RealNode;
   readonly #scene: Scene;
-  readonly #pods = new Map<string, SeenPod>();
+  readonly #pods: Informer<SeenPod>;
+  readonly #leases: Informer<Lease>;
   #holder = "";
 
   constructor(node: RealNode, scene: Scene) {
     this.#node = node;
     this.#scene = scene;
+    const { connection } = node;
+    const parts = { clock: systemClock, random: { next: () => Math.random() }, log: silentLog };
+    const leases = leaseListWatch(connection, { namespace: PRODUCT_NAMESPACE });
+    this.#pods = createInformer({ ...parts, source: PODS(connection), name: "pods" });
+    this.#leases = createInformer({ ...parts, source: leases, name: "leases" });
+    this.#pods.subscribe((key, before) => {
+      const pod = this.#pods.get(key);
+      if (pod !== undefined) this.#seen(pod, before);
+    });
+    this.#leases.subscribe((key) => this.#seenLease(this.#leases.get(key)));
   }
 
   /** Watches until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { connection } = this.#node;
-    const followPods = follow(PODS(connection), {
-      seen: (pod) => this.#seen(pod),
-      gone: ({ metadata }) => void this.#pods.delete(metadata.uid),
-      relisted: (items) => {
-        this.relists++;
-        const there = new Set(items.map(({ metadata }) => metadata.uid));
-        for (const uid of this.#pods.keys()) if (!there.has(uid)) this.#pods.delete(uid);
-        items.forEach((pod) => this.#seen(pod));
-      },
-    }, { signal });
-    const followLeases = follow<Lease>(
-      leaseListWatch(connection, { namespace: PRODUCT_NAMESPACE }),
-      {
-        seen: (lease) => this.#seenLease(lease),
-        gone: () => {},
-        relisted: (items) => items.forEach((lease) => this.#seenLease(lease)),
-      },
-      { signal },
-    );
-    await Promise.all([followPods, followLeases]);
+    await Promise.all([this.#pods.run(signal), this.#leases.run(signal)]);
   }
 
   /** Living pods of the scene. */
@@ -118,11 +106,11 @@ export class Watch {
   }
 
   #living(): SeenPod[] {
-    return [...this.#pods.values()].filter(({ metadata }) => !metadata.terminating);
+    return [...this.#pods.all()].filter(({ metadata }) => !metadata.terminating);
   }
 
-  #seenLease(lease: Lease): void {
-    if (lease.metadata.name !== "mbcas-controller" || lease.holder === this.#holder) return;
+  #seenLease(lease: Lease | undefined): void {
+    if (lease?.metadata.name !== "mbcas-controller" || lease.holder === this.#holder) return;
     this.#holder = lease.holder;
     if (lease.holder === "") return;
     // One of the pod's lives, and in components its address.
@@ -130,10 +118,9 @@ export class Watch {
     this.terms.push({ pod, sinceMs: lease.acquireTimeMs ?? Date.now() });
   }
 
-  #seen(pod: SeenPod): void {
+  #seen(pod: SeenPod, before: SeenPod | undefined): void {
     const { uid, namespace, name, terminating } = pod.metadata;
-    const previous = this.#pods.get(uid);
-    this.#pods.set(uid, pod);
+    const previous = before?.metadata.uid === uid ? before : undefined;
     // A pod that is deleted ends, as those of the last rollout do.
     if (namespace === PRODUCT_NAMESPACE && pod.lastEnd !== undefined && !terminating) {
       const { atMs } = pod.lastEnd;
@@ -193,43 +180,4 @@ function parseSeenPod(raw: unknown): SeenPod {
     })
   );
   return { ...parsePod(raw), restarts, ...(ends[0] === undefined ? {} : { lastEnd: ends[0] }) };
-}
-
-/** Receives each version, and a last one of what is gone. */
-export interface Follower<T> {
-  seen(object: T): void;
-  gone(object: T): void;
-  /** A new list replaces a watch: versions before it may have been missed. */
-  relisted(items: readonly T[]): void;
-}
-
-const RETRY_MS = 200;
-
-/** Lists and watches until the signal is aborted; resumes where a watch has broken. */
-export async function follow<T extends ApiObject>(
-  source: ListWatch<T>,
-  { seen, gone, relisted }: Follower<T>,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<void> {
-  let version: string | undefined;
-  while (!signal.aborted) {
-    try {
-      if (version === undefined) {
-        const list = await source.list(signal);
-        version = list.resourceVersion;
-        relisted(list.items);
-      }
-      for await (const event of source.watch(version, signal)) {
-        version = event.type === "BOOKMARK"
-          ? event.resourceVersion
-          : event.object.metadata.resourceVersion;
-        if (event.type === "DELETED") gone(event.object);
-        else if (event.type !== "BOOKMARK") seen(event.object);
-      }
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.status === 410) version = undefined;
-    }
-    if (!signal.aborted) await pause(RETRY_MS);
-  }
 }

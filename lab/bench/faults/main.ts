@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { taskWorld } from "../../task/task.ts";
 import { showProgress } from "../../../cli/terminal/progress_line.ts";
 import type { Fault, FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 import { derivePlans, drawPlan, shrinkPlan } from "../../../tests/faults/draw_plan.ts";
 import { cpuSeconds, examine, examLine, type ExamRow } from "./mutant_exam.ts";
 import { failureLine, failureText, playPlans, playSafely } from "./play_plans.ts";
-import { type BenchFlags, benchFlags, columns, wholeNumber } from "../bench.ts";
+import { type BenchFlags, benchFlags, columns, wholeNumber, wholeNumberFrom } from "../bench.ts";
 import { Command, InvalidArgumentError } from "commander";
 import { type Mutant, MUTANTS } from "../../../tests/faults/mutants.ts";
 
@@ -26,7 +27,6 @@ async function derivedPlans(most: number): Promise<FaultPlan[]> {
     .flatMap((plan) => plan ?? []);
 }
 
-/** So many drawn plans, the first with this seed. */
 function drawnPlans(count: number, seed: number): FaultPlan[] {
   return Array.from({ length: count }, (_, i) => drawPlan(seed + i));
 }
@@ -103,12 +103,8 @@ const EXAM = { derived: 200, drawn: 150 } as const;
 
 /** Shows how far the work is, where people look. */
 function progressOf(all: number): (done: number) => void {
-  const encoder = new TextEncoder();
-  const { report, end } = showProgress({
-    write: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
-    now: () => performance.now(),
-    isTerminal: Deno.stderr.isTerminal(),
-  });
+  const { err: write, now, errIsTerminal: isTerminal } = taskWorld();
+  const { report, end } = showProgress({ write, now, isTerminal });
   return (done) => {
     report(done / all);
     if (done === all) end();
@@ -184,22 +180,15 @@ async function exam(
   return { rows, falsePositives: failed.length };
 }
 
-/** The arguments of the bench. */
 interface FaultsRequest extends BenchFlags {
   /** Derived plans; spread over all when fewer. */
   readonly plans: number;
-  /** Drawn runs. */
   readonly runs: number;
   readonly mutants: readonly Mutant[];
   readonly seed: number;
   readonly jobs: number;
   /** A plan as JSON: plays it alone, and prints what it broke. */
   readonly replay?: string;
-}
-
-/** None of them, or so many. */
-function count(text: string): number {
-  return text === "0" ? 0 : wholeNumber(text);
 }
 
 /** All of them, the first ones, or those with a name that has this text. */
@@ -220,10 +209,10 @@ const request = benchFlags<Omit<FaultsRequest, "json">>(
     .option(
       "--plans <n>",
       "derived plans: a crash, an omission or a travel in time each",
-      count,
+      wholeNumberFrom(0),
       200,
     )
-    .option("--runs <n>", "runs with drawn faults", count, 100)
+    .option("--runs <n>", "runs with drawn faults", wholeNumberFrom(0), 100)
     .option("--mutants <n|all|name>", "planted bugs to find", someMutants, [])
     .option("--seed <n>", "of the first drawn run", wholeNumber, 1)
     .option("--jobs <n>", "plans at a time", wholeNumber, 1)

@@ -26,15 +26,6 @@ export function examLine({ mutant: { name, kind }, found, by = "", played }: Exa
   return `${found ? "found " : "MISSED"}  ${kind}  ${name}  plan ${played}  ${by.slice(0, 150)}`;
 }
 
-/** How mutants are looked for. */
-export interface ExamOptions {
-  /** Played in this order. */
-  readonly plansFor: (kind: Mutant["kind"]) => readonly FaultPlan[];
-  readonly root: URL;
-  /** Called after each mutant. */
-  readonly onRow: (row: ExamRow) => void;
-}
-
 /** Paths that the bench's sources import. */
 const COPIED = [
   ...["shared", "controller", "agent", "adapters", "lab"],
@@ -42,10 +33,14 @@ const COPIED = [
   ...["deno.json", "deno.lock"],
 ];
 
-/** Looks for the mutants one after the other. */
+/** Looks for the mutants one after the other, with plans in the order in which they are given. */
 export async function examine(
   mutants: readonly Mutant[],
-  { plansFor, root, onRow }: ExamOptions,
+  { plansFor, root, onRow }: {
+    readonly plansFor: (kind: Mutant["kind"]) => readonly FaultPlan[];
+    readonly root: URL;
+    readonly onRow: (row: ExamRow) => void;
+  },
 ): Promise<ExamRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
   const rows: ExamRow[] = [];

@@ -18,7 +18,6 @@ export interface PlayOptions {
   readonly jobs: number;
   /** Called after each plan with the number of those that are done. */
   readonly onDone: (done: number) => void;
-  /** Called with each plan that failed. */
   readonly onFailed?: (failed: FailedPlan) => void;
 }
 

@@ -32,24 +32,22 @@ import {
 } from "./report.ts";
 import { benchFlags, wholeNumber } from "../bench.ts";
 
-const { json, idle, services: count, priority, quiet, onset } = benchFlags<{
+const { json, idle, priority, quiet } = benchFlags<{
   idle: number;
-  services: number;
   priority: string;
   quiet: number;
-  onset: number;
 }>(
   new Command("bench:neighbour")
     .description("A neighbour of four busy loops beside equal services. Needs root on the node.")
     .option("--idle <n>", "idle pods", wholeNumber, 106)
-    .option("--services <n>", "equal services", wholeNumber, 3)
     .option("--priority <n>", "priority multiplier of the services", "1")
-    .option("--quiet <seconds>", "time in which nothing happens", wholeNumber, 600)
-    .option("--onset <seconds>", "time with the neighbour", wholeNumber, 60),
+    .option("--quiet <seconds>", "time in which nothing happens", wholeNumber, 600),
 );
 
-/** The services are busy alone for this long, s. */
+/** The services are busy alone for this long, and then beside the neighbour, s. */
 const LEAD = 10;
+const ONSET = 60;
+const SERVICES = 3;
 const LOOK_MS = 100;
 const AT_ONCE = 6;
 const CPUS = navigator.hardwareConcurrency;
@@ -65,7 +63,7 @@ function idlePod(index: number): Omit<LoadPod, "namespace"> {
 }
 
 function service(index: number): Omit<LoadPod, "namespace"> {
-  const burstSeconds = LEAD + onset;
+  const burstSeconds = LEAD + ONSET;
   return {
     name: `service-${index}`,
     annotations: { "mbcas.io/priority-multiplier": priority },
@@ -80,7 +78,7 @@ const NEIGHBOUR: Omit<LoadPod, "namespace"> = {
     request: "500m",
     limit: "500m",
     threads: 4,
-    burstSeconds: onset,
+    burstSeconds: ONSET,
   }],
 };
 
@@ -137,8 +135,6 @@ function agentFigures(start: AgentLook, end: AgentLook): AgentFigures {
   });
   return {
     millicores: 1000 * (end.usageMs - start.usageMs) / ms,
-    memoryMB: (end.metrics.get("process_resident_memory_bytes") ?? NaN) / 1e6,
-    looksPerSecond: 1000 * looks / ms,
     lateP99Ms: Math.min(Infinity, ...bounds),
   };
 }
@@ -157,14 +153,14 @@ async function observe(): Promise<() => Promise<Stretch>> {
   };
 }
 
-log(`making ${idle + count + 1} pods`);
+log(`making ${idle + SERVICES + 1} pods`);
 const [neighbour, ...others] = await runPods([
   NEIGHBOUR,
-  ...Array.from({ length: count }, (_, i) => service(i)),
+  ...Array.from({ length: SERVICES }, (_, i) => service(i)),
   ...Array.from({ length: idle }, (_, i) => idlePod(i)),
 ]);
 if (neighbour === undefined) throw new TypeError("Cannot go on: there is no neighbour");
-const services = others.slice(0, count);
+const services = others.slice(0, SERVICES);
 
 log(`${quiet} s of quiet`);
 const quietEnds = await observe();
@@ -187,15 +183,15 @@ async function lookUntil(end: number): Promise<void> {
   }
 }
 for (const pod of services) Deno.kill(processOne(pod, "load"), "SIGUSR1");
-log(`${LEAD} s of services, ${onset} s of a neighbour`);
+log(`${LEAD} s of services, ${ONSET} s of a neighbour`);
 await lookUntil(begin);
 const onsetEnds = await observe();
 Deno.kill(processOne(neighbour, "load"), "SIGUSR1");
-await lookUntil(begin + 1000 * onset);
+await lookUntil(begin + 1000 * ONSET);
 const onsetStretch = await onsetEnds();
 const report: NeighbourReport = {
   scene:
-    `${count} services of priority ${priority}, a neighbour and ${idle} idle pods on ${CPUS} CPUs`,
+    `${SERVICES} services of priority ${priority}, a neighbour and ${idle} idle pods on ${CPUS} CPUs`,
   quiet: quietly,
   onset: { ...onsetStretch, ...neighbourFigures(looks) },
 };

@@ -26,59 +26,35 @@ export interface FairWindow {
 
 /** Figures of the neighbour and of the services beside it. */
 export interface NeighbourFigures {
-  /** The services' mean usage before the neighbour began, millicores. */
-  readonly alone: number;
   /** Windows that follow one another, from when the neighbour began. */
   readonly windows: readonly FairWindow[];
-  /** From this second on Jain's index is {@linkcode FAIR} in each window; null where it never is. */
-  readonly fairAfterS: number | null;
   /** Jain's index of what the services got in all from 5 s after the neighbour began. */
   readonly jain: number;
   /** When the neighbour's quota was changed last, s; null where it stayed at its ceiling. */
   readonly restsAfterS: number | null;
   /** The quota in the end, millicores. */
   readonly quota: number;
-  /** Mean usage of the services and of the neighbour from then on, or in all, millicores. */
-  readonly service: number;
-  readonly neighbour: number;
 }
 
-/** The least Jain's index of a fair window. */
-export const FAIR = 0.999;
 const WINDOW_MS = 5000;
-/** Windows with a beginning that is judged are this far apart. */
-const STEP_MS = 500;
-
 /** Sums up looks in order of time, which begin before the neighbour did. */
 export function neighbourFigures(looks: readonly NeighbourLook[]): NeighbourFigures {
-  const first = looks[0]?.at ?? 0;
   const end = looks.at(-1)?.at ?? 0;
-  const windowsEach = (stepMs: number): FairWindow[] => {
-    const windows: FairWindow[] = [];
-    for (let from = 0; from + WINDOW_MS <= end; from += stepMs) {
-      windows.push(used(looks, { from, to: from + WINDOW_MS }));
-    }
-    return windows;
-  };
-  const sliding = windowsEach(STEP_MS);
-  const unfair = sliding.findLastIndex(({ jain }) => jain < FAIR);
+  const windows: FairWindow[] = [];
+  for (let from = 0; from + WINDOW_MS <= end; from += WINDOW_MS) {
+    windows.push(usageBetween(looks, { from, to: from + WINDOW_MS }));
+  }
   const quota = looks.at(-1)?.quota ?? NaN;
   const changed = looks.findLastIndex(({ quota: before }) => before !== quota);
-  const restsAt = looks[changed + 1]?.at ?? 0;
-  const after = used(looks, { from: Math.max(0, restsAt), to: end });
   return {
-    alone: mean(used(looks, { from: first, to: 0 }).services),
-    windows: windowsEach(WINDOW_MS),
-    fairAfterS: sliding[unfair + 1]?.fromS ?? null,
-    jain: used(looks, { from: WINDOW_MS, to: end }).jain,
-    restsAfterS: changed < 0 ? null : restsAt / 1000,
+    windows,
+    jain: usageBetween(looks, { from: WINDOW_MS, to: end }).jain,
+    restsAfterS: changed < 0 ? null : (looks[changed + 1]?.at ?? 0) / 1000,
     quota,
-    service: mean(after.services),
-    neighbour: after.neighbour,
   };
 }
 
-function used(
+function usageBetween(
   looks: readonly NeighbourLook[],
   { from, to }: { readonly from: number; readonly to: number },
 ): FairWindow {
@@ -98,10 +74,6 @@ function used(
   };
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
 /** Resizes that the API server was asked for. */
 export interface Resizes {
   readonly seconds: number;
@@ -110,12 +82,10 @@ export interface Resizes {
   readonly mostOfOnePod: number;
 }
 
-/** CPU and memory that the agent used. */
+/** CPU that the agent used, and the delay of its looks. */
 export interface AgentFigures {
   /** CPU used / time, millicores. */
   readonly millicores: number;
-  readonly memoryMB: number;
-  readonly looksPerSecond: number;
   /** Ninety-nine of a hundred looks came at most this late, ms: the bound of a histogram's bucket. */
   readonly lateP99Ms: number;
 }
@@ -138,10 +108,9 @@ export function neighbourTable({ scene, quiet, onset }: NeighbourReport): string
   const stretch = (name: string, { resizes, agent }: Stretch): string =>
     `${name.padEnd(7)} ${resizes.all} resizes in ${resizes.seconds.toFixed(0)} s, at most ` +
     `${resizes.mostOfOnePod} of a pod; agent ${agent.millicores.toFixed(1)}m, ` +
-    `${agent.memoryMB.toFixed(0)} MB, ${agent.looksPerSecond.toFixed(1)} looks/s, ` +
     `P99 late by at most ${agent.lateP99Ms} ms`;
   const cell = (value: number): string => value.toFixed(0).padStart(6);
-  const { windows, fairAfterS, jain, restsAfterS, quota, alone, service, neighbour } = onset;
+  const { windows, jain, restsAfterS, quota } = onset;
   return [
     scene,
     stretch("quiet", quiet),
@@ -152,14 +121,8 @@ export function neighbourTable({ scene, quiet, onset }: NeighbourReport): string
         services.map(cell).join("")
       }`
     ),
-    `services ${alone.toFixed(0)}m each before; Jain's index from 5 s on ${
-      jain.toFixed(5)
-    }, of 5 s ` +
-    (fairAfterS === null
-      ? `not always ${FAIR}`
-      : `at least ${FAIR} from ${fairAfterS.toFixed(1)} s on`),
+    `Jain's index from 5 s on ${jain.toFixed(5)}`,
     `neighbour's quota ${quota.toFixed(0)}m ` +
-    (restsAfterS === null ? "all the time" : `from ${restsAfterS.toFixed(1)} s on`) +
-    `; then it uses ${neighbour.toFixed(0)}m, a service ${service.toFixed(0)}m`,
+    (restsAfterS === null ? "all the time" : `from ${restsAfterS.toFixed(1)} s on`),
   ].join("\n");
 }

@@ -29,7 +29,6 @@ import { cacheSources, createSimulatedAPI } from "../../simulation/api/simulated
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import type { Clock } from "../../../shared/clock.ts";
 
-/** A loop under way. */
 interface RunningPlacement extends AsyncDisposable {
   /** Resolves when each workload was reconciled at. */
   readonly synced: Promise<void>;
@@ -122,15 +121,9 @@ function startPlacement(size: ClusterSize): RunningPlacement {
   };
 }
 
-/** The server. */
-interface ServedObjects {
-  readonly connection: KubeConnection;
-  /** Sends the Deployment as changed. */
-  send(deployment: unknown): void;
-}
-
-/** Serves a cluster of this size. */
-function serveObjects(size: ClusterSize): ServedObjects {
+function serveObjects(
+  size: ClusterSize,
+): { readonly connection: KubeConnection; send(deployment: unknown): void } {
   const lists = new Map<string, Iterator<unknown>>();
   const waiting: unknown[] = [];
   let wake: (reason?: unknown) => void = () => {};

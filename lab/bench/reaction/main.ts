@@ -21,7 +21,6 @@ import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { withSettings } from "../../../tests/cluster/scene/product.ts";
 import { reactionGoals, reactionOf } from "./report.ts";
 import { benchFlags, printResult, wholeNumber } from "../bench.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
 import { podDirectories, processOne, quotaOf } from "../../../tests/cluster/scene/node_cgroups.ts";
 import { appliedAllocation } from "../../../tests/cluster/scene/limits.ts";
 import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
@@ -29,7 +28,6 @@ import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts"
 /** Where the limit goes that answers a burst: `up` its own, `down` that of a neighbour. */
 type Direction = "up" | "down";
 
-/** The answer to a burst. */
 interface Answer {
   /** From the begin of the burst to the container's other quota, ms. */
   readonly tookMs: number;
@@ -51,17 +49,6 @@ interface Target {
 interface Pair {
   readonly bursts: Target;
   readonly answers: Target;
-}
-
-/** Finds the cgroup and the process of a pod's container `load`. */
-function targetOf(pod: Pod, ceiling: number): Target {
-  const { containers, version } = podDirectories(pod);
-  const container = containers.get("load") ?? "";
-  return {
-    pid: processOne(pod, "load"),
-    ceiling,
-    limit: () => quotaOf(container, version) ?? Infinity,
-  };
 }
 
 /** How often the quota is looked at, ms. It bounds the error of a time. */
@@ -124,7 +111,13 @@ async function burstingPairs(
 async function makeTarget(node: RealNode, pod: LoadPod): Promise<Target> {
   const running = await node.run(loadPod(pod));
   const { status } = await appliedAllocation(node, running);
-  return targetOf(running, status?.bounds?.containers[0]?.ceiling ?? Infinity);
+  const { containers, version } = podDirectories(running);
+  const container = containers.get("load") ?? "";
+  return {
+    pid: processOne(running, "load"),
+    ceiling: status?.bounds?.containers[0]?.ceiling ?? Infinity,
+    limit: () => quotaOf(container, version) ?? Infinity,
+  };
 }
 
 /** Makes a pod outside of the market, without requests, that is busy on all CPUs. */

@@ -16,7 +16,7 @@ import {
   programLayer,
   runtimeLayer,
 } from "../../../tests/cluster/images/program_image.ts";
-import { type App, APPS } from "./apps.ts";
+import { type App, APPS } from "./app_result.ts";
 import type { Programs } from "./programs.ts";
 
 /** Name and tag of an app's image. */

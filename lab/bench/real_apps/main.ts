@@ -70,8 +70,7 @@ async function playAll(): Promise<void> {
     for (const algorithm of algorithms) {
       const name = `${algorithm}, seed ${seed}`;
       console.error(`${name}: ${minutes} min from ${new Date().toISOString()}`);
-      const { connection } = node;
-      const run = await appRun(algorithm, { seed, minutes, connection, programs });
+      const run = await appRun(algorithm, { seed, minutes, node, programs });
       await keep(resultFile(folder, run), {
         ...run,
         kernel: Deno.osRelease(),

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import process from "node:process";
 import { Command } from "commander";
 import {
   autoPolicy,
@@ -14,7 +13,15 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
 import { memoryAfterGC, watchMemory } from "../memory.ts";
-import { startUsageServer } from "./usage_server.ts";
+import {
+  type ClusterSize,
+  containerName,
+  namespaceOf,
+  podName,
+  replicaSetName,
+  startUsageServer,
+  workloadName,
+} from "./usage_server.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingInformers } from "../../../controller/rightsizing/api.ts";
@@ -29,14 +36,6 @@ import {
   createSimulatedAPI,
   type SimulatedAPI,
 } from "../../simulation/api/simulated_api.ts";
-import {
-  type ClusterSize,
-  containerName,
-  namespaceOf,
-  podName,
-  replicaSetName,
-  workloadName,
-} from "./known_usage.ts";
 
 /** As many as by default. */
 const WORKERS = 10;
@@ -135,7 +134,6 @@ const running = Promise.all([loop, ...informers.map((one) => one.run(end.signal)
 await Promise.all(informers.map((one) => one.whenSynced(end.signal)));
 const idle = await memoryAfterGC();
 const endWatch = watchMemory();
-const cpuBefore = process.cpuUsage();
 api.store.tables.OptimizationPolicy.create({
   metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
   spec: autoPolicy({}, { mode: "Recommend" }),
@@ -143,7 +141,6 @@ api.store.tables.OptimizationPolicy.create({
   status: {},
 });
 const passSeconds = await cycle.promise / 1000;
-const { user, system } = process.cpuUsage(cpuBefore);
 const highest = endWatch();
 const after = await memoryAfterGC();
 const served = await server.stats();
@@ -176,8 +173,7 @@ printResult({
         ...[name, used.toFixed(0), resident.toFixed(0)],
       ]),
     ]),
-    `CPU ${((user + system) / 1e6).toFixed(1)} s; ${served.queries} queries, ${served.points} ` +
-    `points; ${recommended} containers recommended for`,
+    `${served.queries} queries; ${recommended} containers recommended for`,
   ],
 });
 end.abort();

@@ -5,8 +5,6 @@
  * @module
  */
 import { Command } from "commander";
-import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -38,11 +36,10 @@ const SAMPLE_MS = 10_000;
 /**
  * The growth at most, per hour of this churn, in which 1,800 pods come and go. 2 MiB are 1.2 KiB per
  * pod: the agent has some 100 MiB up to its limit, which takes 50 hours and 90,000 pods. A file that is
- * left open with one pod of 450 makes 4. Pages that a file backs are the program itself: they are shown
- * and not judged.
+ * left open with one pod of 450 makes 4. Pages that a file backs are the program itself and not counted.
  */
-const BOUNDS = { rss: Infinity, anonymous: 2048, files: 4 } as const;
-const FIGURES = ["rss", "anonymous", "files"] as const;
+const BOUNDS = { anonymous: 2048, files: 4 } as const;
+const FIGURES = ["anonymous", "files"] as const;
 /** Samples of the same minutes are alike: open files follow the pods that are there. */
 const BLOCKS = 10;
 
@@ -83,7 +80,7 @@ async function withFullGC(): Promise<AsyncDisposable> {
 function sampleOf(pid: number, atHours: number): Sample | undefined {
   try {
     const files = [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
-    return { atHours, rss: memoryKiB(pid, "VmRSS"), anonymous: memoryKiB(pid, "RssAnon"), files };
+    return { atHours, anonymous: memoryKiB(pid, "RssAnon"), files };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
@@ -139,15 +136,13 @@ async function churn(namespace: string, signal: AbortSignal): Promise<void> {
     living.push(pod);
     const oldest = living.length > LIVING ? living.shift() : undefined;
     if (oldest !== undefined) {
-      const gone = { method: "DELETE", path: `${path}/${oldest.name}` } as const;
-      await attempt("deleted", node.connection.request(gone));
+      await attempt("deleted", node.remove(`${path}/${oldest.name}`));
     }
     const changed = living[Math.floor(random.next() * living.length)];
     if (changed !== undefined && random.next() < TOGGLES) {
       changed.managed = !changed.managed;
-      const body = { metadata: { labels: { [MANAGED]: `${changed.managed}` } } };
-      const change = patchRequest("merge", { path: `${path}/${changed.name}`, body });
-      await attempt("toggled", node.connection.request(change));
+      const change = { metadata: { labels: { [MANAGED]: `${changed.managed}` } } };
+      await attempt("toggled", node.merge(`${path}/${changed.name}`, change));
     }
     await pause(Math.max(0, began + EVERY_MS - performance.now()));
   }
@@ -182,8 +177,7 @@ for (let look = 1; look <= minutes * 60_000 / SAMPLE_MS; look++) {
     else if (atHours > warmUpMinutes / 60) samples.push(sample);
   }
 }
-const list = await node.connection.request({ path: allocationsPath(namespace.name) });
-const records = listOf(objectOf(list)["items"]).length;
+const records = (await node.items(allocationsPath(namespace.name))).length;
 end.abort();
 await churning;
 printResult({

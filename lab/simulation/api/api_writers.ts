@@ -225,7 +225,6 @@ export function createReportStore({ store, gate }: ApiAccess): ReportStore {
   };
 }
 
-/** As it is to be stored. */
 function objectOf(
   { namespace, name, resourceVersion, workloads }: NewReport,
   stored: RecommendationReport | undefined,

@@ -95,15 +95,8 @@ interface SharedByTables {
   changed(): void;
 }
 
-/** Metadata that only the server writes. */
-interface ServerMetadata {
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-}
-
 /** The objects of one kind. All that is handed out is frozen; the keys are those of `objectKey()`. */
 export class ObjectTable<T extends ApiObject> {
-  /** All writes. */
   readonly log: EventLog<T> = createEventLog<T>();
   readonly #kind: NamedKind<T>;
   readonly #shared: SharedByTables;
@@ -114,7 +107,6 @@ export class ObjectTable<T extends ApiObject> {
     this.#shared = shared;
   }
 
-  /** The object; undefined where there is none. */
   get(key: string): T | undefined {
     return this.#objects.get(key);
   }
@@ -203,7 +195,10 @@ export class ObjectTable<T extends ApiObject> {
    * Stores `next` unless it says the same as `before`: then no version is spent and no watch notified.
    */
   #update(before: T, next: T): T {
-    const { generation, creationTimestamp } = before.metadata as ServerMetadata;
+    const { generation, creationTimestamp } = before.metadata as {
+      readonly generation?: number;
+      readonly creationTimestamp?: string;
+    };
     const metadata = {
       ...next.metadata,
       uid: before.metadata.uid,
@@ -265,16 +260,17 @@ function copy(value: unknown): unknown {
   return result;
 }
 
-/** Options of the collector. */
-export interface GarbageCollectorOptions {
-  readonly store: ObjectStore;
-  readonly clock: Clock;
-  /** Time from the loss of the owner to the removal, ms. */
-  readonly delayMs: number;
-}
-
-/** Collects from now on. An allocation that is created for a pod that is gone goes as well. */
-export function startGarbageCollector({ store, clock, delayMs }: GarbageCollectorOptions): void {
+/**
+ * Removes allocations `delayMs` after the loss of their pod from now on. An allocation that is created
+ * for a pod that is gone goes as well.
+ */
+export function startGarbageCollector(
+  { store, clock, delayMs }: {
+    readonly store: ObjectStore;
+    readonly clock: Clock;
+    readonly delayMs: number;
+  },
+): void {
   const { Pod: pods, PodAllocation: allocations } = store.tables;
   let seen = store.version();
 

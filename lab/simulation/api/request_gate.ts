@@ -42,17 +42,9 @@ export interface InjectedFailure extends RequestLine {
   readonly reason?: string;
   readonly message?: string;
   readonly retryAfterMs?: number;
-  /**
-   * The server does what it was asked, and only its answer is lost or replaced.
-   *
-   * @default {false}
-   */
+  /** The server does what it was asked, and only its answer is lost. @default {false} */
   readonly done?: boolean;
-  /**
-   * How many requests fail.
-   *
-   * @default {1}
-   */
+  /** How many requests fail. @default {1} */
   readonly times?: number;
 }
 

@@ -50,17 +50,9 @@ export interface SimulatedAPIOptions {
   readonly clock: Clock;
   /** Draws UIDs and latencies. */
   readonly random: Random;
-  /**
-   * Mean time of a request, there and back, ms; a watch event takes half of it. Uniform ± 50 %.
-   *
-   * @default {10}
-   */
+  /** Mean of a request, there and back, ms; a watch event takes half. ± 50 %. @default {10} */
   readonly latencyMs?: number;
-  /**
-   * Time from a pod's end to that of its allocation, ms.
-   *
-   * @default {1000}
-   */
+  /** Time from a pod's end to that of its allocation, ms. @default {1000} */
   readonly garbageDelayMs?: number;
 }
 

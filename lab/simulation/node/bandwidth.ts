@@ -13,7 +13,7 @@
  *   n × max(0, period − quota / n) a period.
  * - The timer counts periods, also the first one in which no slice was taken, and then stops until
  *   one is (`do_sched_cfs_period_timer()`).
- * - Writing a quota fills the pool, takes what CPUs have in hand, remits debts and lets everybody go
+ * - Writing a quota fills the pool, takes what CPUs have in hand, remits debts and unthrottles all threads
  *   (`tg_set_cfs_bandwidth()` in core.c), also when it is the same quota.
  *
  * @module
@@ -48,7 +48,7 @@ export interface Bandwidth {
 }
 
 /** Quota that a CPU may keep when it falls idle, ms: `min_cfs_rq_runtime`. */
-export const KEPT = 1;
+export const KEPT_MS = 1;
 /** ms of quota: above rounding, and a millionth of the smallest quota (1 ms). */
 export const EXHAUSTED = 1e-9;
 
@@ -74,13 +74,13 @@ export function createBandwidth(
 }
 
 /** Notes that a CPU takes a slice, or tries to: the period's timer runs from here on. */
-export function touch(bandwidth: Bandwidth): void {
+export function startTimer(bandwidth: Bandwidth): void {
   bandwidth.ticking = true;
   bandwidth.untouched = false;
 }
 
 /** Counts the throttled thread time so far. */
-export function letGo(bandwidth: Bandwidth): void {
+export function countThrottled(bandwidth: Bandwidth): void {
   bandwidth.throttled += bandwidth.pending;
   bandwidth.pending = 0;
 }
@@ -108,7 +108,7 @@ export function setQuota(bandwidth: Bandwidth, quota: number): void {
   bandwidth.pool = quota;
   bandwidth.ticking = quota !== Infinity;
   bandwidth.held = false;
-  letGo(bandwidth);
+  countThrottled(bandwidth);
 }
 
 /** How a group runs and is charged. */
@@ -155,18 +155,18 @@ export function isExhausted(bandwidth: Bandwidth): boolean {
 
 /** Nothing is left to take, and its threads, or those to come, are held. */
 export function holdPod(bandwidth: Bandwidth): void {
-  touch(bandwidth);
+  startTimer(bandwidth);
   bandwidth.pool = 0;
 }
 
 /** The last threads, which ran on so many CPUs, stop: these give back all but 1 ms each. */
-export function restPod(bandwidth: Bandwidth, cpus: number): void {
+export function returnPodSlices(bandwidth: Bandwidth, cpus: number): void {
   if (bandwidth.quota === Infinity) return;
   const inHand = bandwidth.remaining - bandwidth.pool;
-  if (inHand <= 0) touch(bandwidth);
+  if (inHand <= 0) startTimer(bandwidth);
   // Slices taken on the way are neither known nor needed: the last one left more than is kept.
-  if (inHand <= 0 || inHand > KEPT * cpus) {
-    bandwidth.pool = Math.max(0, bandwidth.remaining - KEPT * cpus);
+  if (inHand <= 0 || inHand > KEPT_MS * cpus) {
+    bandwidth.pool = Math.max(0, bandwidth.remaining - KEPT_MS * cpus);
   }
 }
 
@@ -180,7 +180,7 @@ export function refillPodQuota(
   if (cpus > 0 && overdrawn >= 0) {
     const inHand = cpus * inHandAfter(overdrawn / cpus, charging);
     if (inHand > -overdrawn) {
-      touch(bandwidth);
+      startTimer(bandwidth);
       bandwidth.pool = Math.max(0, bandwidth.remaining - inHand);
     }
   }
@@ -191,6 +191,6 @@ export function refillPodQuota(
     holdPod(bandwidth);
     return false;
   }
-  letGo(bandwidth);
+  countThrottled(bandwidth);
   return true;
 }

@@ -3,7 +3,7 @@
  * in hand, or, where more run than there are CPUs, for its share of one, and is held by itself when
  * there is none left to take. See `bandwidth.ts` for the rules.
  *
- * Exact where it matters, cheap where it does not: while the pool is large enough for everybody,
+ * Exact where it matters, cheap where it does not: while the pool is large enough for all,
  * no thread is charged before the thread stops or the period ends.
  *
  * Left out: which CPU a thread wakes up on (the one that was used last), and slices that come back
@@ -14,13 +14,13 @@
 import {
   type Bandwidth,
   type Charging,
+  countThrottled,
   EXHAUSTED,
   inHandAfter,
-  KEPT,
-  letGo,
+  KEPT_MS,
   refill,
   setQuota,
-  touch,
+  startTimer,
 } from "./bandwidth.ts";
 import { holdThread, releaseThread, type RequestServer } from "./request_server.ts";
 
@@ -33,8 +33,8 @@ export interface Charged {
 }
 
 /** Takes up to so much from the pool. */
-function take(bandwidth: Bandwidth, wanted: number): number {
-  touch(bandwidth);
+function takeQuota(bandwidth: Bandwidth, wanted: number): number {
+  startTimer(bandwidth);
   const taken = Math.min(bandwidth.pool, wanted);
   bandwidth.pool -= taken;
   return taken;
@@ -50,12 +50,14 @@ export function admit({ bandwidth, server }: Charged, count: number): void {
     const inHand = server.paid[thread]! - server.served;
     if (inHand > EXHAUSTED) continue;
     const share = Math.min(1, bandwidth.cpus / server.running);
-    server.paid[thread]! += take(bandwidth, bandwidth.slice * share - inHand);
-    if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
+    server.paid[thread]! += takeQuota(bandwidth, bandwidth.slice * share - inHand);
+    if (server.paid[thread]! - server.served <= EXHAUSTED) {
+      throttleThread(bandwidth, server, thread);
+    }
   }
 }
 
-function stop(bandwidth: Bandwidth, server: RequestServer, thread: number): void {
+function throttleThread(bandwidth: Bandwidth, server: RequestServer, thread: number): void {
   bandwidth.held = true;
   holdThread(server, thread);
 }
@@ -63,13 +65,15 @@ function stop(bandwidth: Bandwidth, server: RequestServer, thread: number): void
 /** Charges the running threads at a tick; those for which nothing is left are held. */
 export function charge({ bandwidth, server }: Charged, charging: Charging): void {
   for (let thread = server.running - 1; thread >= 0; thread--) {
-    settle(bandwidth, server, thread, charging);
-    if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
+    takeSlices(bandwidth, server, thread, charging);
+    if (server.paid[thread]! - server.served <= EXHAUSTED) {
+      throttleThread(bandwidth, server, thread);
+    }
   }
 }
 
 /** Lets a running thread have the slices that it took on the way. */
-function settle(
+function takeSlices(
   bandwidth: Bandwidth,
   server: RequestServer,
   thread: number,
@@ -78,37 +82,39 @@ function settle(
   const inHand = server.paid[thread]! - server.served;
   if (inHand > EXHAUSTED) return;
   const wanted = inHandAfter(Math.max(0, -inHand), charging) - inHand;
-  if (wanted > 0) server.paid[thread]! += take(bandwidth, wanted);
+  if (wanted > 0) server.paid[thread]! += takeQuota(bandwidth, wanted);
 }
 
 /**
  * The CPUs of the threads that have just stopped, of which `before` had a request, are charged and give
  * back all but 1 ms. A debt that remains holds them, without threads.
  */
-export function rest({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
+export function returnSlices({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
   if (bandwidth.quota === Infinity) return;
   for (let cpu = busy; cpu < before; cpu++) {
     const inHand = paid[cpu]!;
-    if (inHand > EXHAUSTED && inHand <= KEPT && cpu < bandwidth.cpus) continue;
-    paid[cpu] = keptOf(bandwidth, cpu, inHand);
+    if (inHand > EXHAUSTED && inHand <= KEPT_MS && cpu < bandwidth.cpus) continue;
+    paid[cpu] = keepSlice(bandwidth, cpu, inHand);
     if (paid[cpu]! <= EXHAUSTED && bandwidth.pool <= EXHAUSTED) bandwidth.held = true;
   }
 }
 
 /** Quota that a CPU keeps in hand when it falls idle. */
-function keptOf(bandwidth: Bandwidth, cpu: number, inHand: number): number {
-  const kept = cpu < bandwidth.cpus ? KEPT : 0;
-  if (inHand <= EXHAUSTED) return inHand + take(bandwidth, kept - inHand);
+function keepSlice(bandwidth: Bandwidth, cpu: number, inHand: number): number {
+  const kept = cpu < bandwidth.cpus ? KEPT_MS : 0;
+  if (inHand <= EXHAUSTED) return inHand + takeQuota(bandwidth, kept - inHand);
   if (inHand <= kept) return inHand;
   bandwidth.pool += inHand - kept;
   return kept;
 }
 
-/** As {@linkcode rest}, for threads that another level holds: that one counts the pause. */
-export function restRunning({ bandwidth, server: { paid, running, served } }: Charged): void {
+/** As {@linkcode returnSlices}, for threads that another level holds: that one counts the pause. */
+export function returnRunningSlices(
+  { bandwidth, server: { paid, running, served } }: Charged,
+): void {
   if (bandwidth.quota === Infinity) return;
   for (let cpu = 0; cpu < running; cpu++) {
-    paid[cpu] = served + keptOf(bandwidth, cpu, paid[cpu]! - served);
+    paid[cpu] = served + keepSlice(bandwidth, cpu, paid[cpu]! - served);
   }
 }
 
@@ -123,7 +129,7 @@ export function refillContainer(
   if (bandwidth.quota === Infinity) return;
   if (charging !== undefined) {
     for (let thread = 0; thread < server.running; thread++) {
-      settle(bandwidth, server, thread, charging);
+      takeSlices(bandwidth, server, thread, charging);
     }
   }
   refill(bandwidth);
@@ -134,7 +140,7 @@ export function refillContainer(
     if (bandwidth.pool <= EXHAUSTED) break;
     releaseThread(server);
   }
-  if (server.running > before || server.running === server.busy) letGo(bandwidth);
+  if (server.running > before || server.running === server.busy) countThrottled(bandwidth);
   if (!heldByPod && (owes || server.running < server.busy)) bandwidth.held = true;
 }
 
@@ -147,7 +153,7 @@ function payHeldByPod(bandwidth: Bandwidth, server: RequestServer): void {
   for (let thread = server.running - 1; thread >= 0; thread--) {
     const debt = served - paid[thread]!;
     if (debt <= EXHAUSTED) continue;
-    paid[thread]! += take(bandwidth, debt);
+    paid[thread]! += takeQuota(bandwidth, debt);
     if (served - paid[thread]! > EXHAUSTED) holdThread(server, thread);
   }
 }
@@ -160,7 +166,7 @@ function payDebts(bandwidth: Bandwidth, { paid, running, threads }: RequestServe
   let owes = false;
   for (let cpu = running; cpu < threads; cpu++) {
     if (paid[cpu]! >= -EXHAUSTED) continue;
-    paid[cpu]! += take(bandwidth, -paid[cpu]!);
+    paid[cpu]! += takeQuota(bandwidth, -paid[cpu]!);
     if (paid[cpu]! < -EXHAUSTED) owes = true;
   }
   return owes;
@@ -173,11 +179,6 @@ export function setContainerQuota({ bandwidth, server }: Charged, quota: number)
     server.paid[thread] = thread < server.running ? server.served : 0;
   }
   while (server.running < server.busy) releaseThread(server);
-}
-
-/** Reads `values[index]` for an index known to be inside. */
-function valueAt(values: Float64Array, index: number): number {
-  return values[index] ?? 0;
 }
 
 /** Claims on one capacity; the first `count` entries of each array are used. */
@@ -213,22 +214,22 @@ export function shareByWeight(claims: Claims, capacity: number): void {
   let openWeight = 0;
   for (let index = 0; index < count; index++) {
     given[index] = -1;
-    openWeight += valueAt(weights, index);
+    openWeight += weights[index]!;
   }
   for (let settled = true; settled;) {
     settled = false;
     const perWeight = openWeight > 0 ? Math.max(0, left) / openWeight : 0;
     for (let index = 0; index < count; index++) {
-      const want = valueAt(wanted, index);
-      if (valueAt(given, index) >= 0 || want > perWeight * valueAt(weights, index)) continue;
+      const want = wanted[index]!;
+      if (given[index]! >= 0 || want > perWeight * weights[index]!) continue;
       given[index] = want;
       left -= want;
-      openWeight -= valueAt(weights, index);
+      openWeight -= weights[index]!;
       settled = true;
     }
     if (settled) continue;
     for (let index = 0; index < count; index++) {
-      if (valueAt(given, index) < 0) given[index] = perWeight * valueAt(weights, index);
+      if (given[index]! < 0) given[index] = perWeight * weights[index]!;
     }
   }
 }

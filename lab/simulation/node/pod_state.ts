@@ -10,10 +10,10 @@ import {
   EXHAUSTED,
   holdPod,
   isExhausted,
-  KEPT,
+  KEPT_MS,
   refillPodQuota,
 } from "./bandwidth.ts";
-import { charge, cpuWeight, refillContainer, restRunning } from "./cpu_slices.ts";
+import { charge, cpuWeight, refillContainer, returnRunningSlices } from "./cpu_slices.ts";
 import type { LatencyHistogram } from "./latency_histogram.ts";
 import {
   type ArrivalProcess,
@@ -33,7 +33,6 @@ export interface ContainerSpec {
   /** Requests worked on at once. */
   readonly threads: number;
   readonly workload: ArrivalProcess;
-  /** Called with each request when it is done. */
   readonly onDone?: Completion;
   /** Clients give up so long after a request, ms. @default {Infinity} */
   readonly giveUpMs?: number;
@@ -99,28 +98,17 @@ export interface PodState {
   waited: number;
 }
 
-/** Settings of a pod's state, beside its containers. */
-export interface PodStateOptions {
-  readonly uid: string;
-  /** Quota of the pod level, ms per period. */
-  readonly quota: number;
-  /** Quota of one container, ms per period. */
-  readonly containerQuota: (container: ContainerSpec) => number;
-  readonly containerFirst: number;
-  readonly phase: number;
-  readonly tickAt: number;
-  /** Quota that a CPU takes at a time, ms. */
-  readonly slice: number;
-  /** CPUs of the node. */
-  readonly cores: number;
-  readonly latency: LatencyHistogram;
-}
-
-/** An idle pod at the start of a period. */
+/** An idle pod at the start of a period. Quotas are in ms per period, and so is a CPU's slice of one. */
 export function createPodState(
   containers: readonly ContainerSpec[],
   { uid, quota, containerQuota, containerFirst, phase, tickAt, slice, cores, latency }:
-    PodStateOptions,
+    & Pick<PodState, "uid" | "containerFirst" | "phase" | "tickAt" | "latency">
+    & {
+      readonly quota: number;
+      readonly containerQuota: (container: ContainerSpec) => number;
+      readonly slice: number;
+      readonly cores: number;
+    },
 ): PodState {
   return {
     uid,
@@ -135,12 +123,7 @@ export function createPodState(
         id,
         request,
         weight: cpuWeight(request),
-        server: createRequestServer(threads, {
-          arrivals: workload,
-          latency,
-          ...(onDone === undefined ? {} : { onDone }),
-          ...(giveUpMs === undefined ? {} : { giveUpMs }),
-        }),
+        server: createRequestServer(threads, { arrivals: workload, latency, onDone, giveUpMs }),
         bandwidth,
         heldByPod: false,
         counter: bandwidth,
@@ -216,7 +199,7 @@ export function watchQuotas(
       server.running + Math.min(server.threads - server.busy, server.queued),
     );
     all += most;
-    const inPool = remaining - slice * most - KEPT * (cpus - most);
+    const inPool = remaining - slice * most - KEPT_MS * (cpus - most);
     if (inPool < spare * most) spare = inPool / most;
   }
   if (pod.bandwidth.remaining < spare * all) spare = pod.bandwidth.remaining / all;
@@ -284,7 +267,7 @@ export function holdContainer(
 ): void {
   container.heldByPod = true;
   container.counter = counter;
-  restRunning(container);
+  returnRunningSlices(container);
   holdPod(pod.bandwidth);
   counter.held = true;
 }

@@ -27,12 +27,12 @@ export type Completion = (request: number, atMs: number) => void;
 export interface RequestServerOptions {
   readonly arrivals: ArrivalProcess;
   readonly latency: LatencyHistogram;
-  readonly onDone?: Completion;
+  readonly onDone?: Completion | undefined;
   /**
    * Clients give up so long after their request came, ms: one that still waits is dropped, and one
    * that is done later counts as failed all the same. @default {Infinity}
    */
-  readonly giveUpMs?: number;
+  readonly giveUpMs?: number | undefined;
 }
 
 /** The receiver of each completion, and what that takes. */
@@ -40,7 +40,6 @@ export interface WatchedRequests {
   readonly onDone: Completion;
   /** Number of the request that thread k works on. */
   readonly request: Int32Array;
-  /** Requests that were begun. */
   begun: number;
 }
 
@@ -158,7 +157,7 @@ export function startRequests(server: RequestServer, now: number): number {
     const thread = server.busy++;
     takeRequest(server, thread);
     if (thread !== server.running) swapThreads(server, thread, server.running);
-    run(server);
+    runThread(server);
   }
   return server.running - before;
 }
@@ -186,7 +185,7 @@ function takeRequest(server: RequestServer, thread: number): void {
 }
 
 /** The first thread that does not run begins to. */
-function run(server: RequestServer): void {
+function runThread(server: RequestServer): void {
   const { finish, paid, running, served } = server;
   finish[running]! += served;
   paid[running]! += served;
@@ -197,7 +196,7 @@ function run(server: RequestServer): void {
 /** Lets the first held thread run on. There has to be one. */
 export function releaseThread(server: RequestServer): void {
   if (server.running === 0) server.served = 0;
-  run(server);
+  runThread(server);
 }
 
 /** Stops a running thread that has a request; it is the first held one then. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isExhausted, KEPT, restPod } from "./bandwidth.ts";
-import { admit, type Claims, createClaims, rest, shareByWeight } from "./cpu_slices.ts";
+import { isExhausted, KEPT_MS, returnPodSlices } from "./bandwidth.ts";
+import { admit, type Claims, createClaims, returnSlices, shareByWeight } from "./cpu_slices.ts";
 import {
   chargePod,
   type ContainerState,
@@ -31,13 +31,13 @@ export function runAlone(pod: PodState, slice: Slice): void {
     slice.now = slice.from + done;
     slice.step = slice.length - done;
     for (const container of pod.containers) {
-      start(container, slice);
+      startArrived(container, slice);
       container.rate = Math.min(runnable(container), slice.cores);
     }
     stopAtEvent(pod, slice);
     done += slice.step;
     slice.now = slice.from + done;
-    progress(pod, slice);
+    advancePod(pod, slice);
   }
 }
 
@@ -52,17 +52,17 @@ export function runTogether(pods: readonly PodState[], slice: Slice): void {
     slice.now = slice.from + done;
     slice.step = slice.length - done;
     for (const pod of pods) {
-      for (const container of pod.containers) start(container, slice);
+      for (const container of pod.containers) startArrived(container, slice);
     }
     divideCores(pods, slice.cores);
     for (const pod of pods) stopAtEvent(pod, slice);
     done += slice.step;
     slice.now = slice.from + done;
-    for (const pod of pods) progress(pod, slice);
+    for (const pod of pods) advancePod(pod, slice);
   }
 }
 
-function start(container: ContainerState, { now }: Slice): void {
+function startArrived(container: ContainerState, { now }: Slice): void {
   const { server } = container;
   if (!(nextStart(server) <= now + EPSILON)) return;
   const started = startRequests(server, now);
@@ -94,7 +94,7 @@ function stopAtShortage(pod: PodState, slice: Slice): void {
   for (const { bandwidth, server, rate } of pod.containers) {
     podRate += rate;
     const busy = Math.min(server.running, bandwidth.cpus);
-    const inPool = bandwidth.remaining - bandwidth.slice * busy - KEPT * (bandwidth.cpus - busy);
+    const inPool = bandwidth.remaining - bandwidth.slice * busy - KEPT_MS * (bandwidth.cpus - busy);
     if (inPool < spare * rate) spare = inPool / rate;
   }
   if (pod.bandwidth.remaining < spare * podRate) spare = pod.bandwidth.remaining / podRate;
@@ -104,7 +104,7 @@ function stopAtShortage(pod: PodState, slice: Slice): void {
 }
 
 /** Moves the pod on by the step, which ends now. */
-function progress(pod: PodState, slice: Slice): void {
+function advancePod(pod: PodState, slice: Slice): void {
   const { now, step } = slice;
   const isTick = pod.chargeAt <= now + ROUNDING && passTicks(pod, slice.tick, now);
   let podUsed = 0;
@@ -134,7 +134,7 @@ function progress(pod: PodState, slice: Slice): void {
     if (server.nextFinish <= server.served + EPSILON) {
       const busy = server.busy;
       endRequests(server, now);
-      if (server.busy < busy) rest(container, busy);
+      if (server.busy < busy) returnSlices(container, busy);
     }
     running += server.running;
   }
@@ -142,10 +142,10 @@ function progress(pod: PodState, slice: Slice): void {
   if (podUsed <= 0) return;
   pod.usage += podUsed;
   pod.bandwidth.remaining -= podUsed;
-  if (running === 0) restPod(pod.bandwidth, podRate);
+  if (running === 0) returnPodSlices(pod.bandwidth, podRate);
   if (pod.chargeAt === Infinity) return;
   if (isExhausted(pod.bandwidth)) holdIdle(pod);
-  if (isTick && !chargePod(pod, slice)) restPod(pod.bandwidth, podRate);
+  if (isTick && !chargePod(pod, slice)) returnPodSlices(pod.bandwidth, podRate);
 }
 
 function stoppedCPUs({ busy, running }: RequestServer, cores: number): number {

@@ -122,7 +122,6 @@ export class SimulatedNode {
     this.revision++;
   }
 
-  /** Takes a pod from the node. */
   removePod(uid: string): void {
     const pod = this.#findPod(uid);
     this.#removedMs += pod.usage;
@@ -162,7 +161,6 @@ export class SimulatedNode {
     while (this.#slices < target) this.#runSlice();
   }
 
-  /** A reading of a container's cgroup files. */
   container(containerID: string): GroupReading {
     return groupReading(this.#findContainer(containerID), PERIOD_MS);
   }

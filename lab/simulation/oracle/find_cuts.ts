@@ -8,16 +8,22 @@
  *
  * @module
  */
-import type { LimitRange } from "../../../shared/market/rounding.ts";
+import type { LimitBounds } from "../../../shared/market/rounding.ts";
 import { type Cut, type DueWork, LEVEL_MS, periodAt } from "./level_table.ts";
-import { LATE_SLACK_MS, playLog, type PlayTrace, type ServerSpec } from "./play_log.ts";
-import type { PeriodGrid, RequestLog } from "./request_log.ts";
+import {
+  LATE_SLACK_MS,
+  type PeriodGrid,
+  playLog,
+  type PlayTrace,
+  type RequestLog,
+  type ServerSpec,
+} from "./play_log.ts";
 
 /** Periods without enough quota that are looked at together. */
 const LONGEST_STREAK = 50;
 
 /** The requests, the pod that serves them, and the levels that it may have. */
-export interface Replay extends ServerSpec, LimitRange {
+export interface Replay extends ServerSpec, LimitBounds {
   readonly log: RequestLog;
   readonly grid: PeriodGrid;
   readonly due: DueWork;

@@ -8,9 +8,15 @@
  *
  * @module
  */
-import type { LimitRange } from "../../../shared/market/rounding.ts";
-import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
-import { LATE_SLACK_MS, playLog, type ServerSpec } from "./play_log.ts";
+import type { LimitBounds } from "../../../shared/market/rounding.ts";
+import {
+  LATE_SLACK_MS,
+  PERIOD_MS,
+  type PeriodGrid,
+  playLog,
+  type PlayOptions,
+  type RequestLog,
+} from "./play_log.ts";
 
 /** Least levels of the segments of steps [from, to) with to − from ≤ longest. 1 level = 10 m. */
 export interface LevelTable {
@@ -47,7 +53,7 @@ export function longestSegment(steps: number, segments: number): number {
 export function levelTable(
   grid: PeriodGrid,
   { dueBefore, doneBefore }: Pick<DueWork, "dueBefore" | "doneBefore">,
-  { floor, ceiling, longest = grid.steps }: LimitRange & { readonly longest?: number },
+  { floor, ceiling, longest = grid.steps }: LimitBounds & { readonly longest?: number },
 ): LevelTable {
   const { steps, firstPeriod } = grid;
   const rowStart = new Int32Array(steps + 1);
@@ -133,17 +139,16 @@ export interface DueWork {
   readonly doneBefore: Float64Array;
 }
 
-/** The server, its ceiling and the SLO. */
-export interface DueWorkOptions extends ServerSpec {
-  readonly grid: PeriodGrid;
-  /** ms that a request may wait beyond its own work. */
-  readonly sloMs: number;
-  /** Quota under the ceiling, ms per period. */
-  readonly ceilingMs: number;
-}
-
-/** Plays the log once under the ceiling and writes down what is due when. */
-export function dueWork(log: RequestLog, options: DueWorkOptions): DueWork {
+/**
+ * Plays the log once under the ceiling, ms per period, and writes down what is due when. A request may
+ * wait for the SLO beyond its own work.
+ */
+export function dueWork(
+  log: RequestLog,
+  options:
+    & Omit<PlayOptions, "quotaOf" | "fromPeriod" | "untilMs">
+    & Readonly<Record<"sloMs" | "ceilingMs", number>>,
+): DueWork {
   const { grid, sloMs, ceilingMs } = options;
   const { atMs, costMs, durationMs } = log;
   const { periods } = grid;

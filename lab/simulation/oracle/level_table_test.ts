@@ -9,14 +9,19 @@ import {
   type LevelTable,
   levelTable,
 } from "./level_table.ts";
-import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import {
+  periodGrid,
+  playLog,
+  type PlayOptions,
+  readRequestLog,
+  type RequestLog,
+} from "./play_log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
 import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
 import { type NeedyPod, shareShortNode } from "./oracle_rival.ts";
-import { playLog, type PlayOptions } from "./play_log.ts";
 
 const FLOOR = 2;
 const CEILING = 40;

@@ -7,10 +7,16 @@
  *
  * @module
  */
-import { type LimitRange, roundShares } from "../../../shared/market/rounding.ts";
+import { type LimitBounds, roundShares } from "../../../shared/market/rounding.ts";
 import { mean } from "../statistics.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
-import { PERIOD_MS, periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import {
+  PERIOD_MS,
+  periodGrid,
+  readRequestLog,
+  type RequestLog,
+  type ServerSpec,
+} from "./play_log.ts";
 import { type Bid, clearMarket } from "../../../shared/market/solver.ts";
 import type { PlannedLimit } from "../play_scene.ts";
 import { GRID } from "../../../shared/quantity.ts";
@@ -26,10 +32,9 @@ import {
   levelTable,
   longestSegment,
 } from "./level_table.ts";
-import type { ServerSpec } from "./play_log.ts";
 
 /** A pod that the oracle sees through. Bounds in millicores. */
-export interface OraclePod extends LimitRange {
+export interface OraclePod extends LimitBounds {
   readonly weight: number;
   /** Requests worked on at once. */
   readonly threads: number;
@@ -46,7 +51,6 @@ export interface OracleOptions {
   readonly durationMs: number;
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
-  /** CPUs of the node. */
   readonly cores: number;
   /** CPU that limits may share, millicores. */
   readonly capacity: number;
@@ -95,11 +99,8 @@ export function oracleLimits(
   return shareShortNode(needy, capacity).map((values) => limitsOf(values, STEP_MS));
 }
 
-/** A pod on the node. Millicores; the weight has no unit. */
-export interface NeedyPod {
-  readonly floor: number;
-  readonly ceiling: number;
-  readonly weight: number;
+/** A pod on the node. Millicores. */
+export interface NeedyPod extends Pick<OraclePod, "floor" | "ceiling" | "weight"> {
   /** Limit it needs in each step, so that no request is late. */
   readonly need: Float64Array;
   /** Work that comes in each step. */
@@ -149,7 +150,7 @@ export function offeredWork(
 }
 
 /** Options of a plan. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
-export interface PlanOptions extends LimitRange, ServerSpec {
+export interface PlanOptions extends LimitBounds, ServerSpec {
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
   /** Changes of the limit during the run; the one it begins with is none. Infinity: any number. */
@@ -200,7 +201,7 @@ function segmentsWithin(maxChanges: number, steps: number): number {
 }
 
 /** Levels of 10 m within the bounds, from 10 m to as much as can be `used`. */
-function levelsWithin({ floor, ceiling }: LimitRange, used: number): LimitRange {
+function levelsWithin({ floor, ceiling }: LimitBounds, used: number): LimitBounds {
   const lowest = Math.max(1, Math.ceil(floor / GRID));
   const highest = Math.min(HIGHEST_LEVEL, Math.floor(ceiling / GRID));
   if (!(lowest <= highest)) {

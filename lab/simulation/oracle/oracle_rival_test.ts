@@ -7,8 +7,7 @@ import { latencyQuantile } from "../node/latency_histogram.ts";
 import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
 import { oracleLimits, type OraclePod, planLimits, type PlanOptions } from "./oracle_rival.ts";
-import { playLog } from "./play_log.ts";
-import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import { periodGrid, playLog, readRequestLog, type RequestLog } from "./play_log.ts";
 import type { PlannedLimit } from "../play_scene.ts";
 import { dueWork } from "./level_table.ts";
 

@@ -26,11 +26,6 @@ export function formatCores(millicores: number): string {
   return Number.isFinite(millicores) ? String(Number((millicores / 1000).toFixed(2))) : NO_FIGURE;
 }
 
-/** Whole millicores: 91.6 is `92`. */
-export function formatMillicores(millicores: number): string {
-  return Number.isFinite(millicores) ? millicores.toFixed(0) : NO_FIGURE;
-}
-
 /** A count with its noun in the right number: `1 pod`, `20 pods`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -101,18 +101,7 @@ td.best { font-weight: 700; }
 .algorithms dd { display: inline; margin: 0; }
 .algorithms dd::before { content: " "; }
 
-.pods, .changes { font-size: .82rem; }
-.pods { width: 100%; }
-.pods th, .pods td { padding: 5px 8px; }
-.pods tr > :first-child { padding-left: 0; }
-.pods thead tr + tr th, .pods thead tr + tr th:first-child { text-align: right; padding-left: 8px; }
-.pods th[colspan] { text-align: center; border-bottom-color: var(--line); color: var(--faint); }
-.pods thead tr + tr th:last-child, .pods thead th:nth-child(2):not(tr + tr th) { text-align: left; }
-.pods tbody th { white-space: nowrap; max-width: 11em; overflow: hidden; text-overflow: ellipsis;
-  position: sticky; left: 0; background: var(--surface); }
-.pods .text { white-space: nowrap; }
-.pods .why { min-width: 13em; white-space: normal; color: var(--soft); font-size: .92em; }
-.pods .coallocator { color: var(--limit); font-weight: 600; padding-left: 22px; }
+.changes { font-size: .82rem; }
 .reasons td:first-child { text-align: right; padding-right: 16px; }
 .reasons thead th { text-align: left; }
 .changes td:nth-child(2), .changes td:nth-child(5), .changes th:nth-child(2),
@@ -166,9 +155,6 @@ details .scroll { max-height: 32rem; overflow-y: auto; border-top: 1px solid var
   h2, .legend { break-after: avoid; }
   section, figure { margin-top: 26px; }
   .scroll, details .scroll { overflow: visible; max-height: none; }
-  .pods { font-size: 7pt; }
-  .pods th, .pods td { padding: 2px 4px; }
-  .pods .why { min-width: 0; }
   .grid { grid-template-columns: repeat(3, 1fr); }
 }
 `;

@@ -3,22 +3,15 @@
  *
  * @module
  */
-import type { PodRecord, RunRecord } from "../run_record.ts";
-import {
-  changeList,
-  type PodRow,
-  podRows,
-  tallyPods,
-  tallySentence,
-  tallyText,
-} from "./change_list.ts";
+import type { LimitChangeRecord, RunRecord } from "../run_record.ts";
 import { type Html, html } from "./html.ts";
 import { methodNote, type ReportScene } from "./method_note.ts";
 import { page } from "./page.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
 import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
-import { formatCores, formatCount, formatFigure, formatMillicores, NO_FIGURE } from "./figure.ts";
+import { formatCores, formatCount, formatFigure, formatTime } from "./figure.ts";
 import { coresPlot, throttlingPlot } from "./plots/time_plots.ts";
+import { MARKET_REASONS, type MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
 
 /**
  * One self-contained HTML page about the runs of one scene, of which the first is ours and the
@@ -60,7 +53,6 @@ export function renderReport(
       ${coresPlot(runs)}
       ${throttlingPlot(runs)}
       ${podMultiples(runs)}
-      ${podTable(runs)}
       ${changeList(ours)}
       ${methodNote(ours, scene)}
       </main>
@@ -68,7 +60,6 @@ export function renderReport(
   );
 }
 
-/** The table, and what each algorithm does. */
 function scoreSection(runs: readonly RunRecord[]): Html {
   const heads = runs.map((run) => html`<th scope="col">${run.algorithm}</th>`);
   const rows = SCORE_MEASURES.map((measure) => {
@@ -94,7 +85,7 @@ function scoreSection(runs: readonly RunRecord[]): Html {
           <thead>
             <tr><th scope="col">Measure</th>${heads}</tr>
           </thead>
-          <tbody>${rows}${tallyRow(runs)}</tbody>
+          <tbody>${rows}</tbody>
         </table>
       </div>
       <p class="caption">Bold: the best of its row, where one direction is better.</p>
@@ -103,82 +94,7 @@ function scoreSection(runs: readonly RunRecord[]): Html {
   `;
 }
 
-/** The first algorithm pod by pod against each of the others. */
-function tallyRow(runs: readonly RunRecord[]): Html {
-  const [ours, ...others] = runs;
-  if (ours === undefined || others.length === 0) return html``;
-  const cells = others.map((run) => html`<td>${tallyText(tallyPods(ours, run))}</td>`);
-  return html`<tr><th scope="row">Pods throttled less / more <span class="unit">pods</span><small>how many pods ${ours.algorithm} throttled less, and how many more, than the algorithm of the column</small></th><td>${NO_FIGURE}</td>${cells}</tr>`;
-}
-
 const trustedBest: Html = { markup: ' class="best"' };
-
-/** The table of all pods. */
-function podTable(runs: readonly RunRecord[]): Html {
-  const ours = runs[0]?.algorithm ?? "";
-  const theirs = runs[1]?.algorithm ?? "static";
-  const head = html`
-    <thead>
-      <tr>
-        <th rowspan="2" scope="col">Pod</th>
-        <th rowspan="2" scope="col">Trace</th>
-        <th rowspan="2" scope="col">Weight</th>
-        <th colspan="4" scope="colgroup">CPU, millicores</th>
-        <th colspan="2" scope="colgroup">Throttled, ms/s</th>
-        <th colspan="2" scope="colgroup">P99, ms</th>
-        <th colspan="2" scope="colgroup">Changes of the limit</th>
-      </tr>
-      <tr>
-        <th scope="col">request</th>
-        <th scope="col">original limit</th>
-        <th scope="col">mean limit</th>
-        <th scope="col">mean usage</th>
-        <th scope="col">${ours}</th>
-        <th scope="col">${theirs}</th>
-        <th scope="col">${ours}</th>
-        <th scope="col">${theirs}</th>
-        <th scope="col">count</th>
-        <th scope="col">reasons</th>
-      </tr>
-    </thead>
-  `;
-  return html`
-    <section>
-      <h2>The allocation of each pod, and why</h2>
-      <div class="scroll">
-        <table class="pods">${head}<tbody>${podRows(runs).map(rowOf)}</tbody></table>
-      </div>
-      <p
-        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static algorithm with the mean Σ of limits nearest to ours.</p>
-    </section>
-  `;
-}
-
-function rowOf({ ours, theirs, reasons }: PodRow): Html {
-  const why = reasons.map(([reason, count]) => `${reason}\u00a0${count}`).join(", ") || NO_FIGURE;
-  return html`
-    <tr>
-      <th scope="row">${ours.name}</th>
-      <td class="text">${ours.trace}</td>
-      <td>${Number(ours.weight.toFixed(2))}</td>
-      <td>${formatMillicores(ours.request)}</td>
-      <td>${formatMillicores(ours.originalLimit)}</td>
-      <td>${formatMillicores(ours.meanLimit)}</td>
-      <td>${formatMillicores(ours.meanUsage)}</td>
-      <td class="coallocator">${formatFigure(ours.throttledMsPerS)}</td>
-      <td>${formatFigure(theirs?.throttledMsPerS)}</td>
-      <td class="coallocator">${p99(ours)}</td>
-      <td>${p99(theirs)}</td>
-      <td>${ours.changes}</td>
-      <td class="text why">${why}</td>
-    </tr>
-  `;
-}
-
-/** A pod without requests has no latency. */
-function p99(pod: PodRecord | undefined): string {
-  return pod === undefined || pod.requests === 0 ? NO_FIGURE : formatFigure(pod.p99Ms);
-}
 
 /**
  * One sentence about throttling in the first run against the second. Throws a
@@ -250,4 +166,96 @@ export function keyFigures(runs: readonly RunRecord[]): KeyFigure[] {
         : `${formatCount(scores.bursts, "burst")}, ${scores.burstsMissed} missed`,
     },
   ];
+}
+
+/** Counts of the pods, joined by name, that were throttled less, more, and as much. */
+export interface PodTally {
+  readonly less: number;
+  readonly more: number;
+  /** Their figures read the same. */
+  readonly same: number;
+}
+
+/** The pods of the first run beside the same pods under the other run. */
+export function tallyPods(ours: RunRecord, theirs: RunRecord): PodTally {
+  const others = new Map(theirs.pods.map((pod) => [pod.name, pod.throttledMsPerS]));
+  const tally = { less: 0, more: 0, same: 0 };
+  for (const { name, throttledMsPerS: mine } of ours.pods) {
+    const other = others.get(name);
+    if (other === undefined) continue;
+    if (formatFigure(mine) === formatFigure(other)) tally.same++;
+    else if (mine < other) tally.less++;
+    else tally.more++;
+  }
+  return tally;
+}
+
+/**
+ * `11 of 20 pods were throttled less than with limits at equal sum, 9 more.` Those with the same
+ * figure are named if there are any. Absent without another run that has the same pods.
+ */
+export function tallySentence(runs: readonly RunRecord[]): string | undefined {
+  const ours = runs[0];
+  const theirs = runs[1];
+  if (ours === undefined || theirs === undefined) return undefined;
+  const { less, more, same } = tallyPods(ours, theirs);
+  const all = less + more + same;
+  if (all === 0) return undefined;
+  const rest = same === 0 ? `${more} more` : `${more} more, ${same} as much`;
+  const were = less === 1 ? "was" : "were";
+  return `${less} of ${
+    formatCount(all, "pod")
+  } ${were} throttled less than with ${theirs.algorithm}, ${rest}.`;
+}
+
+/** Rows at most: some 140 bytes each, so the page stays below 2 MB. */
+const MOST_CHANGES = 4000;
+const MILLICORES = 1000;
+
+/** The reasons with their counts and meaning, and the changes of the run, oldest first. */
+export function changeList(run: RunRecord): Html {
+  const title = html`<h2>Why limits changed under ${run.algorithm}</h2>`;
+  const { changes } = run;
+  if (changes.length === 0) {
+    return html`<section>${title}<p class="nothing">No limit was changed.</p></section>`;
+  }
+  const shown = changes.slice(-MOST_CHANGES);
+  const summary = shown.length < changes.length
+    ? `The last ${shown.length} of ${changes.length} changes`
+    : changes.length === 1
+    ? "The one change"
+    : `All ${formatCount(changes.length, "change")}`;
+  const reasons = countReasons(changes).map(([reason, count]) =>
+    html`
+      <tr>
+        <td>${count}</td>
+        <th scope="row">${reason}</th>
+        <td class="text">${MARKET_REASONS[reason].means}</td>
+      </tr>
+    `
+  );
+  return html`<section>${title}<div class="scroll"><table class="reasons"><thead><tr><th scope="col">Changes</th><th scope="col">Reason</th><th scope="col">What it means</th></tr></thead><tbody>${reasons}</tbody></table></div><details><summary>${summary}, with time, pod, limit, reason and price</summary><div class="scroll"><table class="changes"><thead><tr><th scope="col">Time, m:s</th><th scope="col">Pod</th><th scope="col">From, m</th><th scope="col">To, m</th><th scope="col">Reason</th><th scope="col">Price, 1/core</th></tr></thead><tbody>${
+    shown.map(rowOf)
+  }</tbody></table></div></details></section>`;
+}
+
+function rowOf(change: LimitChangeRecord): Html {
+  const price = change.price === undefined ? "∞" : formatFigure(change.price * MILLICORES);
+  return html`
+    <tr>
+      <td>${formatTime(change.atS)}<td>${change.pod}<td>${change.from}<td>${change.to}<td>${change
+        .reason ?? "–"}<td>${price}
+  `;
+}
+
+/** Counts of the reasons among changes, most frequent first, ties in the order of the list. */
+function countReasons(
+  changes: readonly LimitChangeRecord[],
+): (readonly [MarketReason, number])[] {
+  const counts = new Map<MarketReason, number>();
+  for (const { reason } of changes) {
+    if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  const order = Object.keys(MARKET_REASONS);
+  return [...counts].sort(([a, m], [b, n]) => n - m || order.indexOf(a) - order.indexOf(b));
 }

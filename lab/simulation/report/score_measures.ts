@@ -9,8 +9,8 @@ import { formatCores, formatCount, formatFigure, NO_FIGURE } from "./figure.ts";
 /** One measure: its names, its text for a run, and the number by which runs are ranked. */
 export interface ScoreMeasure {
   readonly name: string;
-  /** At most two lines of nine characters or so, for narrow column heads. */
-  readonly head: readonly [string, string];
+  /** Name and unit in short, for the terminal. */
+  readonly label: string;
   readonly unit: string;
   /** An explanation for readers that do not know it. */
   readonly meaning: string;
@@ -38,7 +38,7 @@ type Figure = {
 /** A measure that is one figure of the scores; the lower, the better. */
 function figure(
   key: Figure,
-  measure: Pick<ScoreMeasure, "name" | "head" | "unit" | "meaning">,
+  measure: Pick<ScoreMeasure, "name" | "label" | "unit" | "meaning">,
 ): ScoreMeasure & Required<Pick<ScoreMeasure, "cost">> {
   const cost = ({ scores }: RunRecord): number => scores[key];
   return { ...measure, text: (run) => formatFigure(cost(run)), cost };
@@ -48,31 +48,31 @@ function figure(
 export const SCORE_MEASURES: readonly ScoreMeasure[] = [
   figure("throttledMsPerS", {
     name: "Throttled",
-    head: ["throttled", "ms/s"],
+    label: "throttled ms/s",
     unit: "ms/s",
     meaning: "time in which a pod could have run but its limit held it back, summed over the pods",
   }),
   figure("p50Ms", {
     name: "P50 latency",
-    head: ["P50", "ms"],
+    label: "P50 ms",
     unit: "ms",
     meaning: "half of all requests are answered within",
   }),
   figure("p99Ms", {
     name: "P99 latency",
-    head: ["P99", "ms"],
+    label: "P99 ms",
     unit: "ms",
     meaning: "99 of 100 requests are answered within",
   }),
   figure("p999Ms", {
     name: "P99.9 latency",
-    head: ["P99.9", "ms"],
+    label: "P99.9 ms",
     unit: "ms",
     meaning: "999 of 1000 requests are answered within",
   }),
   {
     name: "Requests failed or late",
-    head: ["failed or", "late, %"],
+    label: "failed or late, %",
     unit: "% of requests",
     meaning: "no answer before the client gave up, or one that took more than a second",
     text: ({ scores }) => `${formatFigure(100 * failedOrLate(scores))}`,
@@ -80,27 +80,27 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
   },
   figure("coresAllocated", {
     name: "CPU allocated",
-    head: ["allocated", "cores"],
+    label: "allocated cores",
     unit: "cores",
     meaning: "mean over time of the sum of all limits",
   }),
   {
     name: "CPU used",
-    head: ["used", "cores"],
+    label: "used cores",
     unit: "cores",
     meaning: "mean over time of the CPU that all pods consumed",
     text: (run) => formatFigure(run.scores.coresUsed),
   },
   {
     name: "Limit changes",
-    head: ["changes", "/pod/min"],
+    label: "changes /pod/min",
     unit: "per pod and minute",
     meaning: "how often a limit was written; a static limit never is",
     text: (run) => formatFigure(run.scores.changesPerPodMinute),
   },
   {
     name: "Reaction to bursts, median / P95",
-    head: ["reaction", "p50/p95 ms"],
+    label: "reaction p50/p95 ms",
     unit: "ms",
     meaning:
       "from the start of a burst until the limit is at least the demand; a burst counts for an " +
@@ -111,7 +111,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
   },
   {
     name: "Bursts missed",
-    head: ["missed", "bursts"],
+    label: "missed bursts",
     unit: "of all",
     meaning: "bursts with a demand that the limit never reached while they lasted",
     text: (run) => `${run.scores.burstsMissed} of ${run.scores.bursts}`,
@@ -119,7 +119,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
   },
   {
     name: "Jain's index",
-    head: ["Jain's", "index"],
+    label: "Jain's index",
     unit: "1/n to 1",
     meaning: "how evenly CPU got / CPU wanted is spread over the pods; 1 is perfectly even",
     text: (run) => Number.isFinite(run.scores.jain) ? run.scores.jain.toFixed(4) : NO_FIGURE,
@@ -127,7 +127,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
   },
   {
     name: "Peak committed / capacity",
-    head: ["peak/cap.", "cores"],
+    label: "peak/cap. cores",
     unit: "cores",
     meaning: "largest sum of limits above their floors (else floor or demand), against what the " +
       "node may share",

@@ -21,16 +21,10 @@ import { percentileRule } from "./replay_policy.ts";
 /** How all of them are played. */
 export type PlayRulesOptions = Omit<ReplayOptions, "guard">;
 
-/** The judgement of a rule on a history. */
-export interface RuleOnSeries {
-  readonly label: string;
-  readonly judgement: Judgement;
-}
-
 /** A history and what all rules did on it. */
 export interface SeriesResult {
   readonly name: string;
-  readonly rules: readonly RuleOnSeries[];
+  readonly rules: readonly { readonly label: string; readonly judgement: Judgement }[];
 }
 
 /** Quantiles over days of all series: half of them, nine in ten and 99 of 100 are at most this. */

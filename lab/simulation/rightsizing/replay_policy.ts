@@ -139,12 +139,6 @@ export function percentileRule(name: string, options: PercentileOptions): Rights
   return { name, setting, begin: (resource) => beginPercentile(resource, options) };
 }
 
-interface SeenSample {
-  readonly atMs: number;
-  readonly value: number;
-  readonly throttled: boolean;
-}
-
 const UNBOUNDED: ResourceBounds = { min: 0, max: Infinity };
 
 function beginPercentile(
@@ -153,7 +147,7 @@ function beginPercentile(
 ): RuleRun {
   const { windowMs } = options;
   const rule = { ...options, bounds: { cpu: bounds, memory: bounds } };
-  const samples: SeenSample[] = [];
+  const samples: { atMs: number; value: number; throttled: boolean }[] = [];
   const kills: Kill[] = [];
   let oldest = 0;
   return {

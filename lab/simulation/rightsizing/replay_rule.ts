@@ -82,7 +82,6 @@ class Replay {
   #applied: Applied | undefined;
   /** The value at the last OOM kill, until usage is below the limit again. */
   #killedAt: number | undefined;
-  /** The next sample. */
   #next = 0;
 
   constructor(

@@ -48,7 +48,6 @@ export interface RuleRun {
 
 /** A rule. */
 export interface RightsizingRule {
-  /** For instance `coallocator`. */
   readonly name: string;
   /** Its parameters in short; may be empty. */
   readonly setting: string;

@@ -82,12 +82,6 @@ export function scaledTo(history: UsageHistory, p95: number): UsageHistory {
   return { ...history, values: history.values.map((value) => value / present * p95) };
 }
 
-/** How usage is to be read. */
-export interface ReadUsageOptions extends Pick<UsageHistory, "name" | "resource"> {
-  /** Absent: its content shows it. */
-  readonly format?: TraceFormat;
-}
-
 /** A petabyte: bytes need larger numbers than cores. */
 const MOST_BYTES = 1e15;
 
@@ -95,7 +89,10 @@ const MOST_BYTES = 1e15;
  * Reads CSV of `timestamp,value` or a Prometheus range query, in cores or bytes; gaps stay gaps. Throws
  * a `SyntaxError` for other formats, which have no usage in them, and for what `parseTrace()` refuses.
  */
-export function readUsage(text: string, options: ReadUsageOptions): UsageHistory {
+export function readUsage(
+  text: string,
+  options: Pick<UsageHistory, "name" | "resource"> & { readonly format?: TraceFormat },
+): UsageHistory {
   const { name, resource } = options;
   const format = options.format ?? guessTraceFormat(text);
   if (format !== "cores" && format !== "prometheus") {

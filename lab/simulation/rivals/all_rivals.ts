@@ -23,8 +23,8 @@ export function allRivals(): Rival[] {
     limitOfP90(),
     ceilingLimit(),
     ...UTILISATION_TARGETS.map(hpa),
-    ...USAGE_TARGETS.map(k8sCpu),
-    ...USAGE_TARGETS.map(k8sCpuFast),
+    ...USAGE_TARGETS.map((target) => usageOverTarget("k8s-cpu", target)),
+    ...USAGE_TARGETS.map((target) => usageOverTarget("k8s-cpu-fast", target)),
     ...THROTTLE_TARGETS.map(captain),
     koordinator(),
     koordinator(BURST_BUDGET_S),
@@ -81,32 +81,18 @@ function staticLimit(setting: string, limitOf: (pod: RivalPod, node: RivalNode) 
 /** Shares of the limit that usage is to take, of which the best is taken for each trace. */
 const USAGE_TARGETS: readonly number[] = [0.4, 0.5, 0.6, 0.7];
 
-/** How often the rule decides and how long it remembers, ms. */
-interface Times {
-  readonly everyMs: number;
-  readonly windowMs: number;
-}
+/**
+ * How often the rule decides and how long it remembers, ms: the HPA's sync period and stabilisation of
+ * scaling down, and the paper's fast variant.
+ */
+const TIMES = {
+  "k8s-cpu": { everyMs: 15_000, windowMs: 300_000 },
+  "k8s-cpu-fast": { everyMs: 1000, windowMs: 20_000 },
+} as const;
 
-/** The HPA's sync period and stabilisation of scaling down. */
-const SLOW: Times = { everyMs: 15_000, windowMs: 300_000 };
-/** The paper's fast variant. */
-const FAST: Times = { everyMs: 1000, windowMs: 20_000 };
-
-/** Every 15 s: limit = the highest usage of the last 300 s / target. */
-function k8sCpu(target: number): Rival {
-  return usageOverTarget("k8s-cpu", { target, ...SLOW });
-}
-
-/** Every second: limit = the highest usage of the last 20 s / target. */
-function k8sCpuFast(target: number): Rival {
-  return usageOverTarget("k8s-cpu-fast", { target, ...FAST });
-}
-
-/** Usage is the mean over each interval between two decisions. */
-function usageOverTarget(
-  algorithm: string,
-  { target, everyMs, windowMs }: Times & { readonly target: number },
-): Rival {
+/** Limit = the highest usage in the window / target; usage is the mean between two decisions. */
+function usageOverTarget(algorithm: keyof typeof TIMES, target: number): Rival {
+  const { everyMs, windowMs } = TIMES[algorithm];
   const remembered = windowMs / everyMs;
   return perPod({
     algorithm,

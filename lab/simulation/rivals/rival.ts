@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { RecordedPod } from "../run_record.ts";
 
 /** Counters of one pod since the scene began. They only grow. */
 export interface RivalReading {
@@ -21,25 +22,18 @@ export interface RivalReading {
   readonly limit: number;
 }
 
-/** Settings of a pod that an algorithm has from the start. Millicores; the weight has no unit. */
-export interface RivalPod {
-  readonly request: number;
-  /** The original limit; every scene begins with it. */
-  readonly originalLimit: number;
-  /** Bounds within which every algorithm runs the pod. */
-  readonly floor: number;
-  readonly ceiling: number;
-  readonly weight: number;
+/** Settings of a pod that an algorithm has from the start, and the bounds that all algorithms keep. */
+export interface RivalPod
+  extends Pick<RecordedPod, "request" | "originalLimit" | "weight" | "floor" | "ceiling"> {
   /**
-   * 90th percentile over the whole run of what would be used in a second: only for an algorithm that
-   * knows it.
+   * 90th percentile over the whole run of what would be used in a second, millicores: only for an
+   * algorithm that knows it.
    */
   readonly p90Demand: number;
 }
 
 /** The node that the pods share. Millicores. */
 export interface RivalNode {
-  /** CPU of the node. */
   readonly cpu: number;
   /** The part of it that limits may share. */
   readonly capacity: number;
@@ -66,22 +60,14 @@ export interface Rival {
   start(pods: readonly RivalPod[], node: RivalNode): RivalRun;
 }
 
-/** One pod from one look to the next. */
-export interface PodInterval {
+/** One pod from one look to the next: the growth of its counters, and the limit at the later look. */
+export interface PodInterval extends RivalReading {
   /** Virtual time of the later look, ms. */
   readonly atMs: number;
   readonly elapsedMs: number;
-  /** Mean use of the pod, millicores. */
+  /** Mean use of the pod, and of all pods of the node together, millicores. */
   readonly usage: number;
-  /** Mean use of all pods of the node together, millicores. */
   readonly nodeUsage: number;
-  /** CPU time used, and throttled thread time by quotas, ms. */
-  readonly usageMs: number;
-  readonly throttledMs: number;
-  /** Enforcement periods in which a quota ran out. */
-  readonly throttledPeriods: number;
-  /** The limit in force at the later look, millicores. */
-  readonly limit: number;
 }
 
 /**
@@ -126,14 +112,12 @@ export function createIntervals(): (
  */
 export type PodRule = (interval: PodInterval) => number | undefined;
 
-/** An algorithm in which no pod's limit depends on another pod's. */
-export interface PerPodAlgorithm extends Pick<Rival, "algorithm" | "setting" | "lookMs"> {
-  /** A new rule, which remembers nothing, for one pod. */
-  createRule(pod: RivalPod, node: RivalNode): PodRule;
-}
-
-/** The algorithm for all pods of a node, each with a rule of its own. */
-export function perPod({ algorithm, setting, lookMs, createRule }: PerPodAlgorithm): Rival {
+/** An algorithm in which no pod's limit depends on another pod's: each has a new rule of its own. */
+export function perPod(
+  { algorithm, setting, lookMs, createRule }: Omit<Rival, "start"> & {
+    readonly createRule: (pod: RivalPod, node: RivalNode) => PodRule;
+  },
+): Rival {
   return {
     algorithm,
     setting,

@@ -1,5 +1,5 @@
 /**
- * Check: does a VerticalPodAutoscaler set these resources, or a HorizontalPodAutoscaler divide by the request?
+ * Check: does a VPA set these resources, or an HPA divide by the request?
  *
  * @module
  */
@@ -12,13 +12,12 @@ import type {
 import type { ResourceName } from "../../api/pod.ts";
 import { switchValue, type Texts } from "../../api/object.ts";
 
-/** The entry for all containers that have none of their own. */
+/** The policy of containers that have none of their own. */
 const ALL_OTHERS = "*";
 
 /**
- * True when it acts and controls the CPU of one of these containers. One that sets memory alone, or
- * with the policy `Off` for each of them, leaves CPU to others. Source: VPA's `GetUpdateMode` and
- * `GetContainerResourcePolicy` (pkg/utils/vpa/api.go).
+ * True when the VPA sets the CPU of one of these containers, by its mode and the containers' policies.
+ * Source: VPA's `GetUpdateMode` and `GetContainerResourcePolicy` (pkg/utils/vpa/api.go).
  */
 export function setsCPU(
   { updateMode, cpuPolicies = [] }: Pick<VerticalPodAutoscaler, "updateMode" | "cpuPolicies">,
@@ -33,8 +32,8 @@ export function setsCPU(
 }
 
 /**
- * The VPA that sets the resource of one of the containers, in a sentence; undefined: none. The policies
- * for memory are not read, so any VPA in a mode other than `Off` sets it.
+ * A message about the VPA that sets the resource of one of the containers; undefined: none. Policies for
+ * memory are not read: any VPA in a mode other than `Off` counts as setting it.
  */
 export function vpaConflict(
   verticalAutoscalers: readonly VerticalPodAutoscaler[],
@@ -56,7 +55,7 @@ export interface Annotated {
   readonly metadata: { readonly annotations: Texts };
 }
 
-/** False where the first of pod, workload and HPA that has the annotation has `"false"`. */
+/** False where the annotation is `"false"` on the pod, else on the workload, else on the HPA. */
 export function heedsAutoscaler({ pod, workload, autoscaler }: {
   readonly pod: Annotated;
   readonly workload: Annotated | undefined;
@@ -69,8 +68,8 @@ export function heedsAutoscaler({ pod, workload, autoscaler }: {
 }
 
 /**
- * The HPA's targets for the resource's usage divided by the request. With another request it would see
- * another utilization for the same load, and scale.
+ * The HPA's targets for utilization: the resource's usage divided by the request. With another request
+ * the utilization changes for the same load, so that the HPA scales.
  */
 export function dividedByRequest(
   { cpuTargets, memoryTargets = [] }: HorizontalPodAutoscaler,

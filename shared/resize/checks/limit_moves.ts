@@ -1,5 +1,5 @@
 /**
- * Checks: within which bounds, in which direction and how far may limits move now?
+ * Checks: bounds, direction and size of changes of limits.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function waiting({ allocation: { spec } }: ClaimInput): Finding | undefin
   return { verdict: "hold", message: "the agent has not cleared with this pod yet" };
 }
 
-/** Holds until the agent has cleared with the bounds in force. */
+/** Holds until the agent has cleared with the present revision of the bounds. */
 export function boundsStale({ allocation: { spec, status } }: ClaimInput): Finding | undefined {
   const revision = status?.bounds?.revision ?? 0;
   const observed = spec.market?.observedBounds;
@@ -26,9 +26,8 @@ export function boundsStale({ allocation: { spec, status } }: ClaimInput): Findi
 }
 
 /**
- * Clamps each limit into the bounds that the controller itself published, and leaves out containers
- * without any: an agent that is broken, or not ours, can't move a limit beyond them, nor one that is
- * held.
+ * Clamps each limit into the bounds and holds that the controller published, and leaves out containers
+ * without bounds: a broken or foreign agent can't move a limit beyond them.
  */
 export function outsideBounds(
   { allocation, pod }: ClaimInput,
@@ -55,7 +54,7 @@ export function outsideBounds(
     : { verdict: "clamp", message, wanted: limitsWanted(pod, clamped) };
 }
 
-/** Bounds of the next limit; a hold takes precedence over floor and ceiling. */
+/** Bounds of the next limit: a hold of the present limit takes precedence over floor and ceiling. */
 function rangeOf(
   { held, floor, ceiling }: ContainerBounds,
   present: number | undefined,
@@ -65,12 +64,12 @@ function rangeOf(
   return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
 }
 
-/** When to look again, ms: a list that finds nothing new reaches no pod. */
+/** When to check again, ms: a list without changes sends no event. */
 const RETRY_MS = 2000;
 
 /**
- * Raises nothing while a copy of the API's objects is out of sync: the namespace may have opted out
- * meanwhile, or a quota may have become smaller. Decreases pass; they pay for raises elsewhere.
+ * Raises nothing while a cache is out of sync: the namespace may have opted out meanwhile, or a quota may
+ * have become smaller. Decreases pass, since they pay for raises elsewhere.
  */
 export function outOfSync(input: ClaimInput, wanted: WantedResources): Finding | undefined {
   const { outOfSync = [] } = input;
@@ -80,18 +79,15 @@ export function outOfSync(input: ClaimInput, wanted: WantedResources): Finding |
 }
 
 /**
- * Holds where a LimitRange has raised a limit that {@linkcode outOfSync} has not: with a lower value the
- * server would refuse the whole patch, and the decreases of the pod's other containers with it.
+ * Holds where the check of LimitRanges has raised a limit after {@linkcode outOfSync}. It does not clamp:
+ * the server would refuse the whole patch for a value below the LimitRange's minimum.
  */
 export function raisedOutOfSync(input: ClaimInput, wanted: WantedResources): Finding | undefined {
   const found = outOfSync(input, wanted);
   return found && { verdict: "hold", message: found.message, retryAfterMs: RETRY_MS };
 }
 
-/**
- * Lowers nothing for a while after the limits were changed time and again: that ends each swing, and no
- * container starves at the low end of one.
- */
+/** Lowers nothing for a while after many changes of the limits: that ends the oscillation. */
 export function oscillating(input: ClaimInput, wanted: WantedResources): Finding | undefined {
   const { oscillatingMs: retryAfterMs = 0 } = input;
   if (retryAfterMs <= 0) return undefined;
@@ -106,7 +102,7 @@ function oneWay(
   { pod }: ClaimInput,
   wanted: WantedResources,
   { choose, message, retryAfterMs }: {
-    /** The one of two limits that counts: the present one and the wanted one. */
+    /** Chooses the present or the wanted limit. */
     readonly choose: (present: number, wanted: number) => number;
     readonly message: string;
     readonly retryAfterMs: number;
@@ -114,20 +110,20 @@ function oneWay(
 ): Finding | undefined {
   const limits = limitsOf(wanted);
   const present = presentLimits(pod);
-  const kept = new Map(
-    // Nothing is known of a container without a limit: its first one is neither raise nor decrease.
+  const chosen = new Map(
+    // The first limit of a container is neither a raise nor a decrease.
     [...limits].map(([name, limit]) => [name, choose(present.get(name) ?? limit, limit)]),
   );
-  if ([...limits].every(([name, limit]) => kept.get(name) === limit)) return undefined;
-  const rest = limitsWanted(pod, kept);
+  if ([...limits].every(([name, limit]) => chosen.get(name) === limit)) return undefined;
+  const rest = limitsWanted(pod, chosen);
   return changesOf(pod, rest).length === 0
     ? { verdict: "hold", message, retryAfterMs }
     : { verdict: "clamp", message, wanted: rest };
 }
 
 /**
- * Clamps each limit to what one step may reach from the present one, outwards to the grid, so that each
- * step leads nearer.
+ * Clamps each limit to within a factor of `maxStep` of the present one, rounded away from it to the grid,
+ * so that every step makes progress.
  */
 export function stepLimited(
   { pod, maxStep }: ClaimInput,

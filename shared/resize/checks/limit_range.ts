@@ -29,8 +29,8 @@ import { pairIn, type Subject, subjectWanted } from "../inputs/subject.ts";
 const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 
 /**
- * All LimitRanges together, since each one counts; undefined where none bounds CPU or memory, or has
- * defaults. Those that can't be read seem to bound nothing: `unreadableMessages()` reports them.
+ * The LimitRanges combined; undefined where none bounds CPU or memory, or has defaults. A LimitRange that
+ * can't be read counts as one without bounds: `unreadableMessages()` reports it.
  */
 export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
   const items = limitRanges.flatMap((one) => one.items);
@@ -48,18 +48,18 @@ export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRa
   return Object.keys(ranges).length === 0 ? undefined : ranges;
 }
 
-/** The tightest of all bounds of one resource, for containers and pods apart. */
+/** The tightest bounds of one resource, for containers and for pods. */
 function tightest(
   items: readonly (LimitRangeBounds & Pick<LimitRangeItem, "type">)[],
 ): AmountRanges | undefined {
   if (items.length === 0) return undefined;
-  const of = (type: LimitRangeItem["type"]): AmountRange =>
+  const rangeOf = (type: LimitRangeItem["type"]): AmountRange =>
     items.filter((item) => item.type === type).reduce((range, { min, max, ratio }) => ({
       min: Math.max(range.min, min ?? 0),
       max: Math.min(range.max, max ?? Infinity),
       ratio: Math.min(range.ratio, ratio ?? Infinity),
     }), ANYTHING);
-  return { container: of("Container"), pod: of("Pod") };
+  return { container: rangeOf("Container"), pod: rangeOf("Pod") };
 }
 
 /** The largest limit that a range allows beside this request, whole units or Infinity. */
@@ -69,8 +69,8 @@ export function largestLimit({ max, ratio }: AmountRange, request: number): numb
 }
 
 /**
- * The largest sum that the range of pods allows on this side, beside the pod's requests. Infinity where the
- * pod has an amount of its own as a whole: that counts then, and no container's value changes it.
+ * The largest total that the range of pods allows on this side; for limits, with the pod's requests.
+ * Infinity where a pod-level value is the total, since no container's value changes that.
  */
 export function largestTotal(
   pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,
@@ -86,9 +86,8 @@ export function largestTotal(
 }
 
 /**
- * Clamps each value into the ranges, and holds where a pod would lie outside of them all the same: the
- * server checks every container and init container again, so a pod that is older than a LimitRange can
- * make each resize fail.
+ * Clamps each value into the ranges, and holds where a pod would still violate them: the server checks
+ * all containers and init containers, so that a pod older than a LimitRange can make each resize fail.
  */
 export function rangeVerdict(
   wanted: WantedResources,
@@ -117,8 +116,8 @@ export function rangeVerdict(
 }
 
 /**
- * The pair inside of the container's range; a ratio cuts a wanted limit, or raises the request to a limit
- * that stays.
+ * The pair clamped into the container's range. For the ratio it lowers a wanted limit, or raises the
+ * request where the limit is not wanted.
  */
 function clamped(
   entry: PairEntry,
@@ -143,7 +142,7 @@ function clamped(
   };
 }
 
-/** Raises cut, phase by phase, to what the range allows the pod as a whole. */
+/** Cuts raises to the range of pods, for each group of containers that run at the same time. */
 function fitPod(wanted: WantedResources, { ranges, subject, step }: {
   readonly ranges: ResourceRanges;
   readonly subject: Subject;
@@ -213,7 +212,7 @@ function rangeProblem(
   range: AmountRange,
   { resource, pair: { request, limit } }: Pick<PairEntry, "resource" | "pair">,
 ): string | undefined {
-  // Ratios may come to fractions of a byte.
+  // A ratio may give a fraction of a byte.
   const text = (amount: number): string => formatAmount(resource, Math.floor(amount));
   const none = "the LimitRange asks for a request, there is none";
   if (request === undefined && (range.min > 0 || range.ratio < Infinity)) return none;
@@ -236,9 +235,9 @@ function rangeProblem(
 }
 
 /**
- * The defaults that any resize would let the server write into the pod: it writes those of a
- * LimitRange, whatever is asked for, into all containers and init containers of a pod that is older
- * than the LimitRange, and the API lets nothing remove a request or limit. Undefined without any.
+ * A message about the defaults that the server would write with any resize: it adds those of a LimitRange
+ * to all containers of a pod that is older, and no resize can remove a request or limit. Undefined
+ * where it would write none.
  */
 export function defaultsProblem(
   pod: Pick<Pod, "containers" | "initContainers">,

@@ -1,5 +1,5 @@
 /**
- * Check: does the node have as much as the pod would request?
+ * Check: do the pod's requests fit the node?
  *
  * @module
  */
@@ -16,13 +16,13 @@ export type KnownNode =
 /** A resource that is short: millicores or bytes. */
 export interface NodeShortage {
   readonly resource: ResourceName;
-  /** The allocatable amount of the node. */
+  /** The node's allocatable amount. */
   readonly most: number;
   /** The pod's request, which is more than that. */
   readonly total: number;
 }
 
-/** Resources that the node has less of than the pod requests; an unknown amount is enough. */
+/** Resources of which the pod requests more than the node has; an unknown amount suffices. */
 export function nodeShortages(
   pod: Pick<Subject, "containers" | "initContainers" | "podLevel">,
   node: Pick<KnownNode, "allocatableCPU" | "allocatableMemory"> | undefined,
@@ -35,7 +35,7 @@ export function nodeShortages(
   });
 }
 
-/** True where the subject would request more than its node has, and more of it than it does now. */
+/** True where the subject's new requests exceed its node, and by more than the present ones. */
 export function isTooMuch(
   subject: Subject,
   { after, node }: {

@@ -1,10 +1,9 @@
 /**
- * Check: which pods can never be resized, by what pod and node report of themselves.
+ * Check: can the pod be resized at all, by its spec and its node?
  *
- * These rules hold for a whole pod for as long as it lives, so such pods take no part at all
- * (`scope.ts`) and get no allocation. Facts that only a server or a kubelet can know are not guessed:
- * pod-level resources, which some servers resize and others do not, and static CPU managers are seen by
- * the answer, as a reason and a back-off.
+ * These rules hold for the whole life of a pod, so that `scope.ts` excludes such pods from the market.
+ * Whether a server resizes pods with pod-level resources, or a kubelet has a static CPU manager, only
+ * their answers show: these are reported as a reason, with a back-off.
  *
  * @module
  */
@@ -14,23 +13,23 @@ import type { OutOfScope, PodInput } from "../inputs/resize_input.ts";
 /** In-place resize is on by default from Kubernetes 1.33 (KEP-1287). */
 const LEAST_MINOR = 33;
 
-/** True for a version below 1.33; one that can't be read is given the benefit of the doubt. */
+/** True for a version below 1.33; false for one that can't be read. */
 export function isOldKubelet(version: string | undefined): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version ?? "") ?? [];
   return major === "1" && Number(minor) < LEAST_MINOR;
 }
 
-/** On the copy of a static pod that the kubelet keeps in the API. */
+/** Annotation of a mirror pod, the kubelet's copy of a static pod in the API. */
 const MIRROR = "kubernetes.io/config.mirror";
-/** Where the kubelet has a pod from: `api`, or a file or an address for a static one. */
+/** Annotation with the source of a pod: `api`, or for a static pod `file` or `http`. */
 const SOURCE = "kubernetes.io/config.source";
 
-/** A rule against a resize of the pod for good, with a message; `false` or undefined: it does not hold. */
+/** A rule by which no resize is possible; returns a message, or `false` or undefined where it is. */
 export type PlatformRule = (input: Pick<PodInput, "pod" | "node">) => string | false | undefined;
 
-/** By reason, in the order in which they are asked. */
+/** The rules by reason, in order. */
 export const PLATFORM_RULES: readonly (readonly [EnforcementReason, PlatformRule])[] = [
-  // Servers before 1.36 look at the pod alone; that kubelet then calls it infeasible.
+  // Servers before 1.36 check the pod alone, and the kubelet on Windows reports the resize as infeasible.
   [
     "WindowsPod",
     ({ pod, node }) =>
@@ -57,7 +56,7 @@ export const PLATFORM_RULES: readonly (readonly [EnforcementReason, PlatformRule
   ],
 ];
 
-/** Why the pod can never be resized; undefined where nothing is known against it. */
+/** The first reason why the pod can never be resized; undefined: none. */
 export function neverResizable(input: Pick<PodInput, "pod" | "node">): OutOfScope | undefined {
   for (const [reason, rule] of PLATFORM_RULES) {
     const message = rule(input);

@@ -1,5 +1,5 @@
 /**
- * Checks: is this the pod of the claim, does it need the change, and may a resize be sent now?
+ * Checks: the pod's identity, whether it needs the change, and whether a resize may be sent now.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import {
 import type { WantedResources } from "../inputs/resources.ts";
 import type { Finding } from "../run_checks.ts";
 
-/** Holds where the original limits are not on record: nothing could bring them back. */
+/** Holds where the original limits are unknown: no restore would be possible. */
 export function originalUnknown({ originalUnknown }: ClaimInput): Finding | undefined {
   const message = "the limits were set by this product and the user's own are not on record: " +
     "recreate the pod, or set its limits by hand";
@@ -36,7 +36,7 @@ export function identityMismatch({ pod, allocation }: ClaimInput): Finding | und
   };
 }
 
-/** Holds while the pod does not run or is terminating, both by the reason `NotRunning`. */
+/** Holds while the pod does not run, or is terminating. */
 export function notLive({ pod: { phase, metadata } }: PodInput): Finding | undefined {
   if (phase === "Running" && !metadata.terminating) return undefined;
   const message = metadata.terminating ? "the pod is terminating" : `the pod is ${phase}`;
@@ -57,17 +57,17 @@ export function alreadyThere({ pod }: PodInput, wanted: WantedResources): PodVer
 export function resizeInProgress({ pod }: PodInput): Finding | undefined {
   if (pod.containers.every((one) => isSettled(pod, one))) return undefined;
   const { reason, message } = resizeStatus(pod);
-  // A resize that the kubelet will never do, or not now, must not lock the pod at that value.
+  // A resize that the kubelet refuses or defers must not block another value.
   return reason === "ResizeInProgress" ? { verdict: "hold", message } : undefined;
 }
 
-/** Holds for the rest of the wait after a refusal. */
+/** Holds during the wait after a refusal. */
 export function backOff({ backOffMs: retryAfterMs = 0 }: ClaimInput): Finding | undefined {
   const message = `the last attempt was refused: next one in ${Math.ceil(retryAfterMs / 1000)} s`;
   return retryAfterMs > 0 ? { verdict: "hold", message, retryAfterMs } : undefined;
 }
 
-/** Holds for the rest of the least time between two resizes of a pod. */
+/** Holds during the least time between two resizes of a pod. */
 export function rateLimited({ restMs: retryAfterMs = 0 }: ClaimInput): Finding | undefined {
   const message = "the pod's last change was a moment ago";
   return retryAfterMs > 0 ? { verdict: "hold", message, retryAfterMs } : undefined;

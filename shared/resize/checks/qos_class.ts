@@ -20,9 +20,9 @@ import { containersWanted, type Subject, subjectWanted } from "../inputs/subject
 import { capRequests } from "./request_within_limit.ts";
 
 /**
- * Requests and limits of Guaranteed pods move together, at the lower of the two, or not at all; a
- * Burstable pod in which the last request would reach its limit keeps one of them a unit below. Where the class
- * would change all the same, as of a BestEffort pod, nothing may be done: `problem` says why.
+ * Changes the wanted values so that each subject keeps its class. In a Guaranteed pod request and limit
+ * become the lower of the two, or both stay; in a Burstable pod with requests that would all equal
+ * their limits one request stays a unit below. `problem`: the class would change all the same.
  */
 function keepClass(
   wanted: WantedResources,
@@ -31,11 +31,11 @@ function keepClass(
   readonly problem: string;
 } {
   const cuts: string[] = [];
-  let kept = wanted;
+  let keeping = wanted;
   if (subjects.some(movesRequest)) {
-    const whole = wantedOf(pairsOf(kept).filter(isWhole));
+    const whole = wantedOf(pairsOf(keeping).filter(isWhole));
     cuts.push(
-      ...pairsOf(kept).filter((entry) => !isWhole(entry)).map(({ container, resource }) =>
+      ...pairsOf(keeping).filter((entry) => !isWhole(entry)).map(({ container, resource }) =>
         `request and limit of ${container} ${resource} would have to move together, as in any ` +
         "Guaranteed pod, and only one of them may"
       ),
@@ -43,19 +43,19 @@ function keepClass(
     const equal = wantedOf(pairsOf(whole).map(equalPair));
     const cut = describeCut(whole, equal);
     if (cut !== "") cuts.push(`limits of Guaranteed pods are their requests: ${cut}`);
-    kept = equal;
+    keeping = equal;
   }
   for (const subject of subjects) {
-    const after = classWith(subject, capRequests(kept, subjects));
+    const after = classWith(subject, capRequests(keeping, subjects));
     if (after === subject.qosClass) continue;
-    const below = after === "Guaranteed" ? oneBelow(subject, kept) : undefined;
+    const below = after === "Guaranteed" ? withRequestBelowLimit(subject, keeping) : undefined;
     if (below === undefined || classWith(subject, below) !== subject.qosClass) {
       return { problem: `${subject.name} would turn from ${subject.qosClass} to ${after}` };
     }
-    cuts.push(`${subject.name} would turn Guaranteed: ${describeCut(kept, below)}`);
-    kept = below;
+    cuts.push(`${subject.name} would turn Guaranteed: ${describeCut(keeping, below)}`);
+    keeping = below;
   }
-  return { wanted: kept, cuts };
+  return { wanted: keeping, cuts };
 }
 
 /** The class that the subject would have with the wanted values. */
@@ -67,7 +67,7 @@ function isWhole({ pair: { request, limit } }: PairEntry): boolean {
   return request !== undefined && limit !== undefined;
 }
 
-/** Both halves at the lower one; a pair that is not whole stays as it is. */
+/** Both values at the lower one; a pair with one value stays as it is. */
 function equalPair(entry: PairEntry): PairEntry {
   const { request, limit } = entry.pair;
   if (request === undefined || limit === undefined) return entry;
@@ -75,8 +75,11 @@ function equalPair(entry: PairEntry): PairEntry {
   return { ...entry, pair: pair(both, both) };
 }
 
-/** The first wanted request that would reach its limit, a unit lower; undefined where there is none. */
-function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | undefined {
+/** The wanted values with the first request that would equal its limit a unit lower; undefined: none. */
+function withRequestBelowLimit(
+  subject: Subject,
+  wanted: WantedResources,
+): WantedResources | undefined {
   const after = containersWanted(subject, capRequests(wanted, [subject]));
   for (const resource of RESOURCE_NAMES) {
     for (const container of after) {
@@ -95,7 +98,7 @@ function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | 
   return undefined;
 }
 
-/** Clamps to what keeps the class of all subjects; holds where nothing does: the API refuses. */
+/** Clamps to values that keep the class of all subjects, or holds: the API refuses another class. */
 export function classVerdict(
   wanted: WantedResources,
   subjects: readonly Subject[],

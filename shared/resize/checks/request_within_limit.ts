@@ -17,8 +17,8 @@ import {
 import { containersWanted, pairIn, type Subject, subjectWanted } from "../inputs/subject.ts";
 
 /**
- * The wanted values with each request at most the least limit that any of the subjects would have. A
- * limit without a request is at least the request that stays.
+ * The wanted values with each request capped at the smallest limit that the subjects would have. A limit
+ * that is wanted without a request is at least the present request.
  */
 export function capRequests(
   wanted: WantedResources,
@@ -40,7 +40,7 @@ export function capRequests(
   );
 }
 
-/** The problem of the values with pod-level resources, which bound the sum of requests, and each limit. */
+/** Why the values violate pod-level resources, which bound the sum of requests and each limit. */
 export function podLevelProblem(subject: Subject, wanted: WantedResources): string | undefined {
   const { podLevel, name } = subject;
   if (podLevel === undefined) return undefined;

@@ -10,21 +10,21 @@ import { cutRaises } from "../inputs/cut_raises.ts";
 import { formatAmount, type WantedResources } from "../inputs/resources.ts";
 import { netChange, type Subject } from "../inputs/subject.ts";
 
-/** The members of a pod that scopes match. */
+/** The fields of a pod that scopes match. */
 export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;
 
 /**
- * True when all scopes of the quota take the pod in; one that can't be judged here counts for a yes, so
- * that a bound is rather kept without need than broken. Source: `podMatchesScopeFunc` in Kubernetes 1.36,
+ * True when all scopes of the quota match the pod. A scope that can't be evaluated counts as a match, so
+ * that no bound is exceeded. Source: `podMatchesScopeFunc` in Kubernetes 1.36,
  * pkg/quota/v1/evaluator/core/pods.go.
  */
 export function quotaCounts({ scopes }: Pick<ResourceQuota, "scopes">, pod: ScopedPod): boolean {
-  return scopes.every((scope) => takesIn(scope, pod) ?? true);
+  return scopes.every((scope) => matches(scope, pod) ?? true);
 }
 
-/** Undefined where it can't be judged, as of `CrossNamespacePodAffinity` and scopes to come. */
-function takesIn(scope: QuotaScope, pod: ScopedPod): boolean | undefined {
-  // Operators are for PriorityClass alone: the server takes no other than Exists beside the others.
+/** Undefined for scopes that can't be evaluated, such as `CrossNamespacePodAffinity`. */
+function matches(scope: QuotaScope, pod: ScopedPod): boolean | undefined {
+  // Only PriorityClass has operators; for the other scopes the server accepts Exists alone.
   switch (scope.name) {
     case "Terminating":
       return pod.hasDeadline === true;
@@ -35,14 +35,14 @@ function takesIn(scope: QuotaScope, pod: ScopedPod): boolean | undefined {
     case "NotBestEffort":
       return pod.qosClass !== "BestEffort";
     case "PriorityClass":
-      return takesClass(scope, pod.priorityClassName);
+      return matchesClass(scope, pod.priorityClassName);
     default:
       return undefined;
   }
 }
 
-/** As a label selector: a pod without a class is in `NotIn` and `DoesNotExist`. */
-function takesClass(
+/** As in a label selector, `NotIn` and `DoesNotExist` match a pod without a class. */
+function matchesClass(
   { operator, values }: QuotaScope,
   name: string | undefined,
 ): boolean | undefined {
@@ -62,23 +62,23 @@ function takesClass(
 
 /** The room that a ResourceQuota leaves in one of its bounds. */
 export interface QuotaRoom {
-  /** Name of the ResourceQuota; absent where it is not known. */
+  /** Name of the ResourceQuota; absent where unknown. */
   readonly name?: string | undefined;
   readonly resource: ResourceName;
-  readonly of: keyof Resources;
+  readonly side: keyof Resources;
   /** hard − used, millicores or bytes; may be negative. */
   readonly room: number;
 }
 
 /**
- * Cuts raises to what the quotas leave, summed over all pods: a raise that fits one of them may be
- * refused to the last. Decreases always pass, and make room.
+ * Cuts raises to what the quotas leave for all pods together. Decreases always pass, and make room for
+ * raises of other containers.
  */
 export function quotaVerdict(
   wanted: WantedResources,
   { quotas, subjects, step }: {
     readonly quotas: readonly QuotaRoom[];
-    /** Those with raises that the quotas count, each as often as it has pods. */
+    /** Subjects that the quotas count, each `count` times. */
     readonly subjects: readonly Subject[];
     /** Raises are cut to a multiple of this. @default {1} */
     readonly step?: number | undefined;
@@ -88,7 +88,7 @@ export function quotaVerdict(
   const problems: string[] = [];
   let fitting = wanted;
   for (const quota of quotas) {
-    const { name, resource, of: side } = quota;
+    const { name, resource, side } = quota;
     const net = subjects.reduce(
       (sum, one) => sum + one.count * netChange(one, fitting, { resource, side }),
       0,

@@ -1,5 +1,5 @@
 /**
- * Check: can these containers be resized without a restart?
+ * Check: would a resize restart a container?
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { type Verdict, withoutPairs } from "../run_checks.ts";
 import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../inputs/resources.ts";
 import { pairIn, type Subject, subjectWanted } from "../inputs/subject.ts";
 
-/** A pair that a resize in place would restart a container for, or that the server would refuse. */
+/** A pair of values for which a resize would restart the container, or be refused by the server. */
 export interface Disruption extends PairEntry {
   readonly reason: "RestartPolicy" | "MemoryLimitLocked";
   readonly message: string;
@@ -15,13 +15,13 @@ export interface Disruption extends PairEntry {
 
 /** The input of the rule. */
 export interface DisruptionsAsked {
-  /** Pods that run. */
+  /** Running pods. */
   readonly subjects: readonly Subject[];
-  /** Whether the server takes a lower memory limit. @default {true} */
+  /** Whether the server lowers memory limits in place. @default {true} */
   readonly lowersMemoryLimits?: boolean;
 }
 
-/** All such pairs; values that a pod has already disrupt nothing. */
+/** The pairs that disrupt one of the subjects, without values that it already has. */
 export function disruptions(
   wanted: WantedResources,
   { subjects, lowersMemoryLimits = true }: DisruptionsAsked,
@@ -50,7 +50,7 @@ export function disruptions(
   });
 }
 
-/** Leaves out what would restart a container, or be refused, resource by resource. */
+/** Leaves out the pairs that would restart a container, or be refused. */
 export function disruptionVerdict(
   wanted: WantedResources,
   asked: DisruptionsAsked,

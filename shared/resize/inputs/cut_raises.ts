@@ -7,18 +7,16 @@ import type { ResourceName, Resources } from "../../api/pod.ts";
 import { pair, pairsOf, wantedOf, type WantedResources } from "./resources.ts";
 
 /**
- * The wanted values with each raise above its base cut by the same share, rounded down, so that their
- * sum falls by `excess`, or as far as the raises go. Others stay as they are: a partial raise is better
- * than a refused one.
+ * The wanted values with each raise above its base cut by the same share, rounded down, so that the sum
+ * falls by `excess`, or to the bases at most. A partial raise is better than a refused one.
  */
 export function cutRaises(
   wanted: WantedResources,
   { resource, side, excess, base, step = 1, among }: {
     readonly resource: ResourceName;
     readonly side: keyof Resources;
-    /** By how much the sum of the values is to fall. */
     readonly excess: number;
-    /** By container: no value is cut below this. */
+    /** The part of a container's value that is not cut. */
     readonly base: (container: string) => number;
     /** Raises are cut to a multiple of this. @default {1} */
     readonly step?: number | undefined;

@@ -36,13 +36,13 @@ export function qosClassOfPod(
   return qosClassOf(podLevel === undefined ? [...containers, ...initContainers] : [podLevel]);
 }
 
-/** The members that decide whether a pod's requests move. */
+/** The fields that {@linkcode movesRequest} reads. */
 export type RequestMover = Pick<Pod, "qosClass" | "podLevel">;
 
 /**
- * True for a pod with CPU requests that are always equal to its limits: the API refuses a resize that
- * would let a Guaranteed pod leave its class. So a wanted limit is a wanted request, too. Where
- * pod-level resources make the class, the containers' have no part in it.
+ * True for a pod with CPU requests that move with its limits: the API refuses a resize that takes a
+ * Guaranteed pod out of its class, so that the two stay equal. Not where pod-level resources make the
+ * class, since then containers' requests and limits do not count for it.
  */
 export function movesRequest({ qosClass, podLevel }: RequestMover): boolean {
   return qosClass === "Guaranteed" && podLevel === undefined;

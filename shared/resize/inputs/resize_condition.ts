@@ -24,19 +24,18 @@ const INFEASIBLE: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/PodVerticalScaling is disabled|not supported on this node/, "KubeletTooOld"],
 ];
 
-/** The reasons for which a kubelet will never do a resize as it stands; it does not try again. */
+/** Reasons for which the kubelet refuses a resize for good. */
 export const INFEASIBLE_REASONS: ReadonlySet<string> = new Set<EnforcementReason>([
   "ResizeInfeasible",
   ...INFEASIBLE.map(([, reason]) => reason),
 ]);
 
-/** A kubelet that reads a request back from cpu.weight is wrong by up to this much, millicores. */
+/** Error of a request that the kubelet reads back from cpu.weight, millicores. */
 const WEIGHT_STEP = 26;
 
 /**
- * True when the kubelet reports the container's limit, rounded or not: systemd rounds quotas up to the
- * grid, so a value that is reported within one step of what the spec has is the same limit. Where the
- * request moves with the limit it must be reported, too.
+ * True when the kubelet reports the container's limit, or the next step of the grid, to which systemd
+ * rounds a quota up. Where the request moves with the limit the kubelet must report it, too.
  */
 export function isApplied(pod: RequestMover, container: PodContainer): boolean {
   const { limits, requests, applied } = container;
@@ -46,9 +45,9 @@ export function isApplied(pod: RequestMover, container: PodContainer): boolean {
   return Math.abs(applied.requests.cpu - (requests.cpu ?? 0)) <= WEIGHT_STEP;
 }
 
-/** Why the kubelet has not done it yet, with its own message where it has one about these limits. */
+/** Why the kubelet has not applied the limits yet, with its message where there is one about them. */
 export function resizeStatus(pod: Pod): { reason: EnforcementReason; message: string } {
-  const conditions = pod.resizeConditions.filter((condition) => isCurrent(condition, pod));
+  const conditions = pod.resizeConditions.filter((condition) => isAboutSpec(condition, pod));
   const pending = conditions.find(({ type }) => type === "PodResizePending");
   if (pending?.reason === "Infeasible") {
     const { message } = pending;
@@ -65,24 +64,24 @@ export function resizeStatus(pod: Pod): { reason: EnforcementReason; message: st
 }
 
 /**
- * Whether a condition speaks of the pod's present spec. Where it names no generation (kubelets 1.33,
+ * Whether a condition is about the pod's present spec. Without `observedGeneration` (kubelets 1.33,
  * feature gate `PodObservedGenerationTracking`), values decide: a resize is pending while its requests
- * are not allocated or its limits not in force, and in progress once its requests are allocated. Limits
- * are not among the allocated values, so an old condition about another limit is believed until the kubelet
- * has looked again, which takes it less than a second.
+ * are not allocated or its limits not applied, and in progress once its requests are allocated. Limits
+ * are not among the allocated values, so that an old condition about another limit counts until the
+ * kubelet's next sync, less than a second later.
  */
-function isCurrent({ type, observedGeneration }: ResizeCondition, pod: Pod): boolean {
+function isAboutSpec({ type, observedGeneration }: ResizeCondition, pod: Pod): boolean {
   const { generation } = pod.metadata;
   if (observedGeneration !== undefined) {
     return generation === undefined || observedGeneration >= generation;
   }
-  const isAllocated = pod.containers.every(hasRequests);
+  const isAllocated = pod.containers.every(isAllocatedAsSpec);
   if (type === "PodResizeInProgress") return isAllocated;
   return !isAllocated || !pod.containers.every((one) => isSettled(pod, one));
 }
 
-/** True unless the kubelet reports other requests than the spec has. */
-function hasRequests(
+/** True unless the kubelet reports other allocated requests than the spec has. */
+function isAllocatedAsSpec(
   { requests: { cpu, memory }, allocated = {} }: PodContainer,
 ): boolean {
   return (allocated.cpu ?? cpu) === cpu && (allocated.memory ?? memory) === memory;

@@ -45,41 +45,38 @@ export interface OutOfScope {
   readonly message: string;
 }
 
-/** A pod and its bounds by the API, whatever wants to change it. */
+/** A pod and its bounds by the API. */
 export interface PodInput {
   readonly pod: Pod;
-  /** The pod's; where it is not known, its pods are given the benefit of the doubt. */
+  /** The pod's node; pods of an unknown node count as resizable. */
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
   /** The combined LimitRanges of the namespace; absent without any. */
   readonly limitRange?: ResourceRanges | undefined;
-  /** Room in the namespace's quotas for this pod's raise, and the quota that leaves no more. */
+  /** The least room for a raise in the quotas that count the pod, and the name of that quota. */
   readonly quotaRoom?: { readonly millicores: number; readonly quota?: string } | undefined;
 }
 
-/** The controller's facts on a claim beside those, read before the first check runs. */
+/** The input of checks that need the controller's knowledge of the pod. */
 export interface ClaimInput extends PodInput {
   readonly allocation: PodAllocation;
-  /** True where the limits are this product's and the original ones are not on record. */
+  /** True where the market has set limits and the original ones are not known. */
   readonly originalUnknown?: boolean;
-  /** Copies of the API's objects that don't follow the server now; absent: all do. */
+  /** Names of the caches that are out of sync. */
   readonly outOfSync?: readonly string[] | undefined;
   /** Largest factor between the present limit and the next; absent: any. */
   readonly maxStep?: number | undefined;
-  /** Left of the least time between two resizes of a pod, ms. @default {0} */
+  /** Time until the pod may be resized again, ms. @default {0} */
   readonly restMs?: number | undefined;
-  /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
+  /** Time until limits of a pod that was resized too often may be lowered, ms. @default {0} */
   readonly oscillatingMs?: number | undefined;
-  /** Left of the wait after a refusal, ms. @default {0} */
+  /** Time left of the wait after a refusal, ms. @default {0} */
   readonly backOffMs?: number | undefined;
 }
 
 /** The verdict of a check of a pod's resize. */
 export type PodVerdict = Verdict<EnforcementReason>;
 
-/**
- * The containers with other CPU limits than the pod's spec has; in a Guaranteed pod the request goes with
- * the limit, and is equal to it.
- */
+/** The wanted CPU limits that differ from the pod's spec, with the request where it moves. */
 export function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
   const moves = movesRequest(pod);
   return pod.containers.flatMap(({ name, sidecar, limits: present }): LimitChange[] => {

@@ -1,5 +1,5 @@
 /**
- * Wanted requests and limits by container, and what a pod comes to with them.
+ * Wanted requests and limits by container, and totals of a pod.
  *
  * @module
  */
@@ -14,22 +14,21 @@ import {
 import { defined } from "../../defined.ts";
 import { formatBytes, formatCPU } from "../../quantity.ts";
 
-/** Request and limit of one resource; what is absent is left as it is. Millicores or bytes. */
+/** Request and limit of one resource, millicores or bytes; an absent value stays as it is. */
 export interface ResourcePair {
   readonly request?: number;
   readonly limit?: number;
 }
 
-/** Half of a pair. */
+/** A key of {@linkcode ResourcePair}. */
 export type PairSide = keyof ResourcePair;
 
-/** Both halves, in the order of messages. */
-export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
+/** Both sides of a pair, in the order of messages. */
+const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
 
 /**
- * Wanted requests and limits, by container; a value that is absent is left alone. A check that holds a
- * resource of a container takes out request and limit: they have been made for each other, and those
- * that are there are valid.
+ * Wanted requests and limits by container; an absent value stays as it is. A check that rejects a
+ * resource of a container removes both request and limit, since they were computed together.
  */
 export type WantedResources = ReadonlyMap<string, Resources>;
 
@@ -41,9 +40,11 @@ export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
 
 /** Values by resource, for each that has one. */
 export function byResource<T>(
-  of: (resource: ResourceName) => T | undefined,
+  valueOf: (resource: ResourceName) => T | undefined,
 ): Readonly<Partial<Record<ResourceName, T>>> {
-  return defined({ cpu: of("cpu"), memory: of("memory") }) as Partial<Record<ResourceName, T>>;
+  return defined({ cpu: valueOf("cpu"), memory: valueOf("memory") }) as Partial<
+    Record<ResourceName, T>
+  >;
 }
 
 /** Request and limit that the container has of the resource. */
@@ -59,12 +60,12 @@ export function hasAmounts({ requests, limits }: Resources): boolean {
   return RESOURCE_NAMES.some((name) => (requests[name] ?? limits[name]) !== undefined);
 }
 
-/** A pair of what there is. */
+/** A pair without its undefined values. */
 export function pair(request: number | undefined, limit: number | undefined): ResourcePair {
   return defined({ request, limit });
 }
 
-/** Pairs by resource as requests and limits. */
+/** Converts pairs by resource to requests and limits. */
 export function resourcesOf(
   { cpu = {}, memory = {} }: Readonly<Partial<Record<ResourceName, ResourcePair>>>,
 ): Resources {
@@ -74,7 +75,7 @@ export function resourcesOf(
   };
 }
 
-/** The container as the server stores it: the limit is the request where there is none. */
+/** The container as the server stores it: without a request, the request is the limit. */
 export function withDefaultRequests<C extends Resources>(container: C): C {
   return { ...container, requests: { ...container.limits, ...container.requests } };
 }
@@ -105,7 +106,7 @@ export function pairsOf(wanted: WantedResources): readonly PairEntry[] {
   );
 }
 
-/** Entries as wanted resources, without containers that have nothing left. */
+/** Entries as wanted resources, without containers that have no value left. */
 export function wantedOf(entries: readonly PairEntry[]): WantedResources {
   const wanted = new Map<string, Resources>();
   for (const { container, resource, pair } of entries) {
@@ -137,19 +138,16 @@ export function formatAmount(resource: ResourceName, amount: number): string {
 /** `app cpu 120m (limit 300m), app memory 64Mi`. */
 export function describeWanted(wanted: WantedResources): string {
   return pairsOf(wanted).map(({ container, resource, pair: { request, limit } }) => {
-    const [ofRequest, ofLimit] = [request, limit].map((one) =>
-      one === undefined ? undefined : formatAmount(resource, one)
-    );
-    const suffix = ofLimit === undefined ? "" : ` (limit ${ofLimit})`;
-    return `${container} ${resource} ${
-      ofRequest === undefined ? `limit ${ofLimit}` : `${ofRequest}${suffix}`
-    }`;
+    const limitText = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
+    if (request === undefined) return `${container} ${resource} ${limitText}`;
+    const text = `${container} ${resource} ${formatAmount(resource, request)}`;
+    return limitText === "" ? text : `${text} (${limitText})`;
   }).join(", ");
 }
 
 /**
- * Those that run at the same time: containers and sidecars, and each other init container with the
- * sidecars before it. The pod's total is the largest of their sums.
+ * Groups of containers that run at the same time: the containers with all sidecars, and each init
+ * container with the sidecars before it. The pod's total is the largest sum of a group.
  */
 export function podPhases(
   { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
@@ -164,14 +162,14 @@ export type AmountOf = (
   resources: Resources & Partial<Pick<PodContainer, "applied">>,
 ) => number | undefined;
 
-/** Σ of those that have a value. */
+/** The sum over the containers that have a value. */
 export function sumOf(containers: readonly Resources[], amountOf: AmountOf): number {
   return containers.reduce((sum, container) => sum + (amountOf(container) ?? 0), 0);
 }
 
 /**
- * The pod's total, millicores or bytes; undefined where no container has a value. A pod-level value
- * takes its place.
+ * The pod's total, millicores or bytes: its pod-level value, if any, otherwise by containers. Undefined
+ * where no container has a value.
  */
 export function podTotal(
   pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,

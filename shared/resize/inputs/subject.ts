@@ -1,5 +1,5 @@
 /**
- * A pod that wanted values must fit: one that runs, or one as it would be made.
+ * A pod that wanted values are checked against: a running one, or one that would be created.
  *
  * @module
  */
@@ -23,26 +23,26 @@ import {
   withDefaultRequests,
 } from "./resources.ts";
 
-/** A pod that runs, or one as it would be made. */
+/** A running pod, or one that would be created. */
 export interface Subject extends Pick<Pod, "containers" | "initContainers" | "podLevel"> {
   /** For people: `pod web-1`, `new pods` or `the template`. */
   readonly name: string;
   readonly qosClass: QOSClass;
-  /** True where another source owns `limits.cpu`: of rightsizing in running pods of the market. */
+  /** True where the market owns `limits.cpu` and the values are rightsizing's. */
   readonly marketLimits: boolean;
-  /** True where wanted values are for sidecars, too. @default {false} */
+  /** True where wanted values also apply to sidecars. @default {false} */
   readonly sidecars?: boolean;
-  /** How many pods it stands for, for quotas. */
+  /** The number of pods that it represents, for quotas. */
   readonly count: number;
   readonly nodeName?: string;
 }
 
-/** The pod as a subject for a source that owns its CPU limits, those of sidecars too. */
+/** A running pod as a subject for a source that owns its CPU limits, also those of sidecars. */
 export function marketSubject(pod: Pod): Subject {
   return { ...podSubject(pod, { marketLimits: false }), sidecars: true };
 }
 
-/** A running pod as a subject. */
+/** A running pod as a subject for rightsizing. */
 export function podSubject(pod: Pod, owner: Pick<Subject, "marketLimits">): Subject {
   const { containers, initContainers, podLevel, qosClass, nodeName, metadata } = pod;
   return {
@@ -57,24 +57,21 @@ export function podSubject(pod: Pod, owner: Pick<Subject, "marketLimits">): Subj
   };
 }
 
-/**
- * A pod as the server would make it of the template with these values over its own: without a request, the
- * limit is the request.
- */
-export function madeSubject(
+/** A pod as the server would create it from the template with these values over those of the template. */
+export function newPodSubject(
   template: Pick<Pod, "containers" | "initContainers" | "podLevel">,
   { values = new Map(), ...as }: Pick<Subject, "name" | "count"> & {
     /** By container. @default none */
     readonly values?: WantedResources;
   },
 ): Subject {
-  const made = containersWith(template.containers, values).map(withDefaultRequests);
+  const containers = containersWith(template.containers, values).map(withDefaultRequests);
   const initContainers = template.initContainers.map(withDefaultRequests);
-  const pod = { ...template, containers: made, initContainers };
+  const pod = { ...template, containers, initContainers };
   return { ...pod, ...as, qosClass: qosClassOfPod(pod), marketLimits: false };
 }
 
-/** The subject's containers as the wanted values make them; each keeps its place. */
+/** The subject's containers with the wanted values, in the same order. */
 export function containersWanted(
   subject: Subject,
   wanted: WantedResources,
@@ -83,16 +80,16 @@ export function containersWanted(
     const values = wanted.get(container.name);
     return values === undefined || (container.sidecar && subject.sidecars !== true)
       ? container
-      : withResources(container, ownFields(subject, values));
+      : withResources(container, settableFields(subject, values));
   });
 }
 
-/** The subject as the wanted values make it. */
+/** The subject with the wanted values. */
 export function subjectWanted(subject: Subject, wanted: WantedResources): Subject {
   return { ...subject, containers: containersWanted(subject, wanted) };
 }
 
-/** By how much wanted values move a sum over the subject's containers: Σ of raises less Σ of decreases. */
+/** The change of the sum over the subject's containers by the wanted values. */
 export function netChange(
   subject: Subject,
   wanted: WantedResources,
@@ -117,11 +114,11 @@ export function pairIn(
 }
 
 /**
- * The fields that the source may set on the subject. In a running pod of the market that leaves out
- * `limits.cpu` for rightsizing: its value becomes the pod's original limit instead, and where the
- * request goes with that limit (Guaranteed) the CPU request.
+ * The values that the source may set on the subject. In a running pod of the market rightsizing may not
+ * set `limits.cpu`, nor the CPU request where that moves with the limit: its limit becomes the pod's
+ * original limit instead.
  */
-export function ownFields(subject: Subject, wanted: Resources): Resources {
+function settableFields(subject: Subject, wanted: Resources): Resources {
   if (!subject.marketLimits) return wanted;
   return {
     requests: movesRequest(subject) ? withoutCPU(wanted.requests) : wanted.requests,
@@ -154,7 +151,7 @@ export function presentLimits({ containers }: Pick<Pod, "containers">): Map<stri
   );
 }
 
-/** CPU limits as wanted values: in a Guaranteed pod the request goes with the limit. */
+/** CPU limits as wanted values, with requests where these move with the limits. */
 export function limitsWanted(
   pod: Pick<Pod, "qosClass" | "podLevel">,
   limits: Iterable<readonly [string, number]>,

@@ -80,11 +80,23 @@ pure("decideRightsizing() holds for the policy, its samples and permissions", ()
     [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
     [{ verticalAutoscalers: [sampleVPA("Auto")] }, "VPAConflict"],
     [{ workload: { ...workload, paused: true } }, "RolloutPaused"],
+    // An HPA on one container's utilisation concerns no other container.
+    [
+      {
+        containers: both,
+        autoscalers: [sampleHPA({ cpuTargets: [{ container: "log", utilization: 0.8 }] })],
+      },
+      `${IN_PLACE}, log memory 96Mi - HPAConflict`,
+    ],
+    [
+      { autoscalers: [sampleHPA({ cpuTargets: [], memoryTargets: [{ container: "log" }] })] },
+      IN_PLACE,
+    ],
   ]);
 });
 
 pure("decideRightsizing() cuts values to bounds, and leaves out small changes", () => {
-  const cpuRoom = { name: "q", resource: "cpu", of: "requests" } as const;
+  const cpuRoom = { name: "q", resource: "cpu", side: "requests" } as const;
   const any = { min: 0, max: Infinity, ratio: Infinity };
   const ranges = { cpu: { container: { ...any, max: 300 }, pod: any } };
   const nodes = new Map([["node-1", { kubeletVersion: "v1.32.1", pressures: [] }]]);
@@ -118,6 +130,17 @@ pure("decideRightsizing() cuts values to bounds, and leaves out small changes", 
     ],
     [{ containers: [sized([200, 128], [200, 128])] }, "QoSWouldChange"],
     [{ nodes: new Map([["node-1", { pressures: ["PIDPressure"] }]]) }, "NodePressure"],
+    // An allocatable of 0 is not known.
+    [{ nodes: new Map([["node-1", { allocatableCPU: 0, pressures: [] }]]) }, IN_PLACE],
+    // A running pod has a lower limit than the template, which the market has set.
+    [
+      {
+        containers: [templateContainer({ limits: { cpu: 1000 } })],
+        pods: [workloadPod("web-1", [templateContainer({ limits: { cpu: 130 } })])],
+        marketManages: true,
+      },
+      "InPlace: app cpu 130m, app memory 96Mi - RequestAboveLimit",
+    ],
     [large, lifted],
     // The limit keeps its ratio to the request.
     [

@@ -14,7 +14,7 @@ import {
 import {
   containersWanted,
   limitsOf,
-  madeSubject,
+  newPodSubject,
   podSubject,
   type Subject,
 } from "../../resize/inputs/subject.ts";
@@ -40,7 +40,7 @@ export function presentSubjects(
 ): readonly Subject[] {
   const { pods, workload: { template, replicas }, marketManages } = snapshot;
   if (method === "Recreate") {
-    return [madeSubject(template, { name: "the template", count: replicas })];
+    return [newPodSubject(template, { name: "the template", count: replicas })];
   }
   const subjects = pods.map((pod) => podSubject(pod, { marketLimits: marketManages }));
   return [...subjects, newPods(snapshot, pods.length === 0 ? replicas : 0)];
@@ -61,7 +61,7 @@ export function fittedSubjects(
 }
 
 function newPods({ workload: { template }, inForce }: RightsizingSnapshot, count: number): Subject {
-  return madeSubject(template, { name: "new pods", count, values: inForce });
+  return newPodSubject(template, { name: "new pods", count, values: inForce });
 }
 
 /** Why the pods can't be resized in place, whatever the policy allows; undefined when they can. */

@@ -116,7 +116,7 @@ pure("validValues() drops what another party has changed, and cuts to what is al
   const any = { min: 0, max: Infinity, ratio: Infinity };
   const ranges = { cpu: { container: { ...any, max: 200 }, pod: any } };
   const quota = (room: number) => ({
-    quotas: [{ name: "q", resource: "cpu", of: "requests", room } as const],
+    quotas: [{ name: "q", resource: "cpu", side: "requests", room } as const],
   });
   const rows: readonly (readonly [SnapshotChoice, ValuesInForce, string])[] = [
     [LIMITED, ADOPTED, `0: ${CPU}, ${MEMORY}`],

@@ -153,7 +153,7 @@ sentences("sentences of the guards about nodes, quotas, classes and limits", [
   ),
   row(
     "QuotaExceeded",
-    { quotas: [{ name: "q", resource: "cpu", of: "requests", room: 60 }] },
+    { quotas: [{ name: "q", resource: "cpu", side: "requests", room: 60 }] },
     "ResourceQuota q leaves 60m of requests.cpu for a raise of 100m in 2 pods",
   ),
   row("NodeCapacity", small, "node node-1 has 120m of cpu, pod web-1 would request 150m"),

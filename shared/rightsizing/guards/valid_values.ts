@@ -198,7 +198,7 @@ function newPodSnapshot(snapshot: NewPodInput): RightsizingSnapshot {
   return {
     ...alone,
     quotas: quotas.map((quota) => {
-      const used = pod && podTotal(pod, (one) => one[quota.of][quota.resource]);
+      const used = pod && podTotal(pod, (one) => one[quota.side][quota.resource]);
       return { ...quota, room: quota.room - (used ?? 0) };
     }),
   };

@@ -36,3 +36,15 @@ for (
     }
   });
 }
+
+Deno.test("the controller changes pods by resizes alone, the webhook only objects of its own names", () => {
+  const ofPods = Object.keys(CONTROLLER_ACTS).filter((one) =>
+    /^(create|update|patch|delete) pods\b/.test(one)
+  );
+  assert.deepEqual(ofPods, ["patch pods/resize"]);
+  // RBAC gives a creation no name.
+  const unnamed = Object.keys(WEBHOOK_ACTS).filter((one) =>
+    !one.startsWith("create ") && !/ "[^"]+"/.test(one)
+  );
+  assert.deepEqual(unnamed, []);
+});

@@ -43,7 +43,7 @@ import {
 import { PLACED, startPlaced } from "./placed_workload.ts";
 import { createProcesses, type Launched, type Process, type Processes } from "./process.ts";
 import { UNMANAGED } from "../invariants.ts";
-import { keptCheckpoints } from "../../fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../../fixtures/rightsizing/recorded_ports.ts";
 import {
   simulatedPlacement,
   simulatedRightsizing,

@@ -12,7 +12,7 @@ import {
 } from "../../../../tests/contract/support/usage_scene.ts";
 import { usageSourceContract } from "../../../../tests/contract/usage_contracts.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
-import { keptCheckpoints } from "../../../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { keptCheckpoints } from "../../../../tests/fixtures/rightsizing/recorded_ports.ts";
 import type { UsageProblem, UsageQuery, WorkloadIdentity } from "../../ports.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 

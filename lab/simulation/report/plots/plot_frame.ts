@@ -1,13 +1,14 @@
 /**
  * The frame of a plot in a page: heading, legend and caption around a drawing, panels with shared axes,
- * one per algorithm, and the drawing as SVG text, made without a browser, the same for the same
- * data.
+ * one per algorithm, series that are shortened without hiding peaks, and the drawing as SVG text, made
+ * without a browser, the same for the same data.
  *
  * @module
  */
 import { escapeText, type Html, html, shorten, trusted } from "../html.ts";
 import * as Plot from "@observablehq/plot";
 import { DOMParser } from "linkedom";
+import type { RunRecord } from "../../run_record.ts";
 
 /** One entry of a legend. `color` is a CSS colour of ours. */
 export interface LegendEntry {
@@ -17,14 +18,12 @@ export interface LegendEntry {
   readonly mark?: "line" | "dash" | "area";
 }
 
-/** A plot with its caption. */
+/** A plot with its caption, drawn for screens from 900 px on and for narrower ones. */
 export interface FigureBlock {
   readonly title: string;
   readonly legend?: readonly LegendEntry[];
-  /** Drawn for screens from 900 px on; or the reason why nothing is drawn. */
-  readonly wide: Html | string;
-  /** Drawn for narrow screens; `wide` serves both where it is left out. */
-  readonly narrow?: Html;
+  readonly wide: Html;
+  readonly narrow: Html;
   readonly caption: string;
 }
 
@@ -37,22 +36,19 @@ export function legend(entries: readonly LegendEntry[]): Html {
 }
 
 /** The figure as markup. */
-export function figureBlock(block: FigureBlock): Html {
-  const { title, wide, narrow, caption } = block;
-  if (typeof wide === "string") {
-    return html`
-      <figure>
-        <h2>${title}</h2>
-        <p class="nothing">${wide}</p>
-      </figure>
-    `;
-  }
+export function figureBlock({ title, wide, narrow, caption, ...block }: FigureBlock): Html {
   const swatches = block.legend === undefined ? html`` : legend(block.legend);
-  const drawing = narrow === undefined ? wide : html`
-    <div class="wide">${wide}</div>
-    <div class="narrow">${narrow}</div>
+  return html`<figure><h2>${title}</h2>${swatches}<div class="wide">${wide}</div><div class="narrow">${narrow}</div><figcaption>${caption}</figcaption></figure>`;
+}
+
+/** A figure without a drawing, and why it has none. */
+export function emptyFigure(title: string, reason: string): Html {
+  return html`
+    <figure>
+      <h2>${title}</h2>
+      <p class="nothing">${reason}</p>
+    </figure>
   `;
-  return html`<figure><h2>${title}</h2>${swatches}${drawing}<figcaption>${caption}</figcaption></figure>`;
 }
 
 /**
@@ -65,45 +61,43 @@ const NARROW = 400;
 /** The channel by which marks are dealt out to panels. */
 export type FacetChannel = "fx" | "fy";
 
-/** Contents of the panels. */
+/** The runs, of which data rows carry the place as `algorithm`, and what the panels share. */
 export interface AlgorithmFacetOptions {
-  /** Names of the algorithms, in order; data rows carry the place as `algorithm`. */
-  readonly algorithms: readonly string[];
+  readonly runs: readonly RunRecord[];
   readonly description: string;
   readonly yLabel: string;
   /** Largest value on the shared y axis. */
   readonly yMax: number;
-  readonly minutes: number;
   /** Marks over rows of `{ algorithm }`; must deal them out by the channel that is given. */
   readonly marks: (channel: FacetChannel) => Plot.Markish[];
 }
 
 /** The drawings for wide and for narrow screens. */
 export function algorithmFacets(options: AlgorithmFacetOptions): { wide: Html; narrow: Html } {
-  const beside = options.algorithms.length <= MOST_BESIDE;
+  const beside = options.runs.length <= MOST_BESIDE;
   return {
-    wide: beside ? draw(options, "fx", WIDE) : draw(options, "fy", WIDE),
+    wide: draw(options, beside ? "fx" : "fy", WIDE),
     narrow: draw(options, "fy", NARROW),
   };
 }
 
 function draw(options: AlgorithmFacetOptions, channel: FacetChannel, width: number): Html {
-  const { algorithms, description, yLabel, yMax, minutes, marks } = options;
+  const { runs, description, yLabel, yMax, marks } = options;
   const beside = channel === "fx";
   const panel = beside ? 270 : 165;
-  const panels = algorithms.map((name, algorithm) => ({ algorithm, name: shorten(name, 44) }));
+  const panels = runs.map((run, algorithm) => ({ algorithm, name: shorten(run.algorithm, 44) }));
   return svgPlot({
     description,
     width,
-    height: beside ? panel : panel * algorithms.length + 50,
+    height: beside ? panel : panel * runs.length + 50,
     marginTop: 40,
     marginLeft: 44,
     marginRight: 12,
     marginBottom: 36,
     x: {
       label: "minutes →",
-      domain: [0, minutes],
-      ticks: width / (beside ? algorithms.length : 1) / 70,
+      domain: [0, runs[0]?.minutes ?? 0],
+      ticks: width / (beside ? runs.length : 1) / 70,
     },
     y: { label: `↑ ${yLabel}`, domain: [0, yMax], grid: true, ticks: 4, nice: true },
     fx: { axis: null, padding: 0.06 },
@@ -183,4 +177,76 @@ export function svgPlot({ description, ...options }: SvgPlotOptions): Html {
 
 function roundDecimals(value: string): string {
   return value.replace(LONG_DECIMAL, (number) => String(Number(Number(number).toFixed(1))));
+}
+
+/** One point of a shortened series. */
+export interface EnvelopePoint {
+  /** Middle of the stretch, minutes since the start. */
+  readonly minute: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+/** How a series is shortened. */
+export interface EnvelopeOptions {
+  /** Seconds a step lasts. */
+  readonly stepS: number;
+  /** Most points to keep. @default {240} */
+  readonly points?: number | undefined;
+}
+
+/**
+ * At most `points` stretches of equal length (± one step). A series that is short enough keeps
+ * every step, with mean = max. Values that are not finite are left out; a stretch that has no
+ * other becomes NaN, which draws as a gap.
+ */
+export function envelope(
+  series: readonly number[],
+  { stepS, points = 240 }: EnvelopeOptions,
+): EnvelopePoint[] {
+  const count = Math.min(points, series.length);
+  return Array.from({ length: count }, (_, index) => {
+    const begin = Math.floor(index * series.length / count);
+    const end = Math.floor((index + 1) * series.length / count);
+    const values = series.slice(begin, end).filter(Number.isFinite);
+    const sum = values.reduce((total, value) => total + value, 0);
+    return {
+      minute: (begin + end) / 2 * stepS / 60,
+      mean: values.length === 0 ? NaN : sum / values.length,
+      max: values.length === 0 ? NaN : Math.max(...values),
+    };
+  });
+}
+
+/** A series of each run, by its place, shortened to so many points; millicores become cores. */
+export function coresOfRuns(
+  runs: readonly RunRecord[],
+  { series, points }: {
+    readonly series: (run: RunRecord) => readonly number[];
+    readonly points?: number;
+  },
+): (EnvelopePoint & { readonly algorithm: number })[] {
+  return runs.flatMap((run, algorithm) =>
+    envelope(series(run), { stepS: run.stepS, points }).map(({ minute, mean, max }) => ({
+      algorithm,
+      minute,
+      mean: mean / 1000,
+      max: max / 1000,
+    }))
+  );
+}
+
+/** Seconds that one drawn point stands for, at most; `stepS` where nothing was shortened. */
+export function secondsPerPoint(
+  steps: number,
+  { stepS, points = 240 }: EnvelopeOptions,
+): number {
+  return Math.ceil(steps / Math.max(1, Math.min(points, steps))) * stepS;
+}
+
+/** Throttled ms/s of all pods together, one entry per step. */
+export function throttledPerStep(run: RunRecord): number[] {
+  return run.sumLimits.map((_, step) =>
+    run.pods.reduce((sum, pod) => sum + (pod.throttled[step] ?? 0), 0)
+  );
 }

@@ -5,13 +5,11 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { envelope, type EnvelopePoint, secondsPerPoint } from "../envelope.ts";
+import { envelope, type EnvelopePoint, legend, secondsPerPoint, svgPlot } from "./plot_frame.ts";
 import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, html, shorten } from "../html.ts";
-import { legend, svgPlot } from "./plot_frame.ts";
-import { type PodRow, podRows } from "../change_list.ts";
 
-/** Pods drawn at most; the table below lists all of them. */
+/** Pods drawn at most; the JSON of the demo has the figures of all. */
 const MOST_PODS = 40;
 /** Points per line. */
 const POINTS = 150;
@@ -27,7 +25,7 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
   }
   const seconds = secondsPerPoint(ours.sumLimits.length, { stepS: ours.stepS, points: POINTS });
   const few = rows.length > shown.length
-    ? ` Drawn are the first ${shown.length} of ${rows.length} pods; the table below has all.`
+    ? ` Drawn are the first ${shown.length} of ${rows.length} pods; \`--json\` has the figures of all.`
     : "";
   const swatches = legend([
     { label: `limit, ${ours.algorithm}`, color: "var(--limit)" },
@@ -47,6 +45,20 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
         panel(row, ours)
       )}</div><p class="caption">${note}</p></section>
   `;
+}
+
+/** One pod under the first run and, by its name, under the reference run. */
+interface PodRow {
+  readonly ours: PodRecord;
+  readonly theirs: PodRecord | undefined;
+}
+
+/** Those that the reference throttled most come first, ties in the order of the record. */
+function podRows([ours, reference]: readonly RunRecord[]): PodRow[] {
+  const theirs = new Map(reference?.pods.map((pod) => [pod.name, pod]));
+  const rows = ours?.pods.map((pod): PodRow => ({ ours: pod, theirs: theirs.get(pod.name) })) ?? [];
+  const suffering = (row: PodRow): number => (row.theirs ?? row.ours).throttledMsPerS;
+  return rows.sort((a, b) => suffering(b) - suffering(a));
 }
 
 function panel({ ours, theirs }: PodRow, run: RunRecord): Html {

@@ -5,10 +5,18 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { coresOfRuns, envelope, secondsPerPoint, throttledPerStep } from "../envelope.ts";
+import {
+  algorithmColor,
+  algorithmFacets,
+  coresOfRuns,
+  emptyFigure,
+  envelope,
+  figureBlock,
+  secondsPerPoint,
+  throttledPerStep,
+} from "./plot_frame.ts";
 import { formatCores } from "../figure.ts";
 import type { Html } from "../html.ts";
-import { algorithmColor, algorithmFacets, figureBlock } from "./plot_frame.ts";
 
 /** While CPU is free limits sum to many times the capacity: they are drawn at this multiple of it. */
 const MOST_OF_CAPACITY = 1.5;
@@ -22,16 +30,15 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
   const usage = coresOfRuns(runs, { series: (run) => run.sumUsage });
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
-    return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
+    return emptyFigure(title, "The runs recorded no steps to draw.");
   }
   const capacity = runs.map((run, algorithm) => ({ algorithm, cores: run.capacity / 1000 }));
   const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
   const facets = algorithmFacets({
-    algorithms: runs.map((run) => run.algorithm),
+    runs,
     description: "Sum of limits, sum of usage and capacity in cores over time, per algorithm",
     yLabel: "cores",
     yMax: 1.06 * Math.max(highest, ...capacity.map((row) => row.cores)),
-    minutes: first.minutes,
     marks: (channel) => {
       const shared = { [channel]: "algorithm", x: "minute" };
       const limit = "var(--limit)";
@@ -77,18 +84,17 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
   const demands = coresOfRuns(runs, { series: (run) => sumOf(run.pods), points: POINTS });
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
-    return figureBlock({ title, wide: "No series of these algorithms were kept.", caption: "" });
+    return emptyFigure(title, "No series of these algorithms were kept.");
   }
   const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
     .reduce((most, value) => Math.max(most, value), 0);
   const facets = algorithmFacets({
-    algorithms: runs.map(({ algorithm }) => algorithm),
+    runs,
     description: `Limit and demand in cores over time under ${
       runs.map(({ algorithm }) => algorithm).join("; ")
     }`,
     yLabel: "cores",
     yMax: 1.04 * highest,
-    minutes: first.minutes,
     marks: (channel) => {
       const shared = { [channel]: "algorithm", x: "minute" };
       return [
@@ -138,17 +144,16 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
   const highest = Math.max(0, ...points.map((point) => point.max).filter(Number.isFinite));
   const first = runs[0];
   if (first === undefined || points.length === 0) {
-    return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
+    return emptyFigure(title, "The runs recorded no steps to draw.");
   }
   if (highest === 0) {
-    return figureBlock({ title, wide: "No pod was throttled under any algorithm.", caption: "" });
+    return emptyFigure(title, "No pod was throttled under any algorithm.");
   }
   const facets = algorithmFacets({
-    algorithms: runs.map((run) => run.algorithm),
+    runs,
     description: "Throttled milliseconds per second of all pods over time, per algorithm",
     yLabel: "throttled ms/s, all pods",
     yMax: highest * 1.04,
-    minutes: first.minutes,
     marks: (channel) =>
       runs.flatMap((_, algorithm) => {
         const own = points.filter((point) => point.algorithm === algorithm);

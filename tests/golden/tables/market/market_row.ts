@@ -163,7 +163,7 @@ async function byController(
   }
   const clock = { monotonic: () => 0 };
   const asking = { bidsOf: () => [], wake: () => {} };
-  const quota = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot);
+  const quota = createQuotaRooms({ caches, clock, config, ...asking }).roomOf(snapshot);
   const patch: Readonly<Record<string, unknown>>[] = [];
   const resizer: PodResizer = {
     resize(_namespace, _name, sent, { manager = "" } = {}) {
@@ -183,7 +183,7 @@ async function byController(
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },
     resizer,
-    askQueue: () => input.turnInMs ?? 0,
+    queueWaitMs: () => input.turnInMs ?? 0,
   });
   const { refusal, restoring } = enforcement;
   const decision = refusal === undefined ? enforcement.decision : refusalDecision(enforcement, {

@@ -1,10 +1,10 @@
 /**
- * The webhook of a leader over TLS on 127.0.0.1, in a process of its own, as in a cluster. Its copies are
- * what it is sent on its standard input, a message a line.
+ * The webhook of a leader over TLS on 127.0.0.1, in a thread of its own. Its copies are what it is sent.
  *
  * @module
  */
-import { createJSONLines } from "../../../adapters/kube/client/http_connection.ts";
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
 import { admissionRoutes } from "../../../adapters/webhook/admission_routes.ts";
 import type { KeyedCertificate } from "../../../adapters/webhook/certificates.ts";
@@ -16,9 +16,8 @@ import { silentLog as log } from "../../../shared/log.ts";
 import { manualCaches, webDeployment } from "../../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
 import { memoryAfterGC } from "../memory.ts";
-import { type FromLeader, ROUTE, type ToLeader } from "./leader.ts";
+import { ROUTE, type ToLeader } from "./leader.ts";
 
-const send = (message: FromLeader): void => console.log(JSON.stringify(message));
 const copies = manualCaches();
 
 async function start(certificate: KeyedCertificate): Promise<void> {
@@ -31,7 +30,7 @@ async function start(certificate: KeyedCertificate): Promise<void> {
   const app = admissionRoutes({ routes: [ROUTE], mutators: [mutator], clock, log, observer });
   const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
   await decider.whenSettled(new AbortController().signal);
-  send({ kind: "started", address });
+  self.postMessage(address);
 }
 
 async function receive(message: ToLeader): Promise<void> {
@@ -44,12 +43,8 @@ async function receive(message: ToLeader): Promise<void> {
     case "remove":
       return copies.pods.remove(message.pod);
     case "memory":
-      return send({ kind: "memory", use: await memoryAfterGC() });
+      return self.postMessage(await memoryAfterGC());
   }
 }
 
-const lines = createJSONLines();
-for await (const chunk of Deno.stdin.readable) {
-  for (const message of lines.take(chunk)) await receive(message as ToLeader);
-}
-Deno.exit();
+self.onmessage = ({ data }: MessageEvent<ToLeader>) => receive(data);
