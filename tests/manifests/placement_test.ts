@@ -126,9 +126,11 @@ renderTest(
     const used = new Set<string>();
     for (const one of WORDED_CASES) {
       for (
-        const { of, place, key, remedy } of faultsOf(one).filter(({ of }) => of === "workload")
+        const { object, place, key, remedy } of faultsOf(one).filter((fault) =>
+          fault.object === "workload"
+        )
       ) {
-        const begin = `'${place} ${key} of the ${of} is '`;
+        const begin = `'${place} ${key} of the ${object} is '`;
         const found = reported.filter((text) =>
           text.startsWith(begin) && text.includes(`: ${remedy}'`)
         );
