@@ -289,12 +289,12 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
         "    caches.pods.subscribe((key) => queue.add(key)),\n",
         "",
       ],
+      ["a record's change wakes no worker", "    caches.allocations.subscribe(addPodOf),\n", ""],
+      ["a namespace's change wakes no worker", "    caches.namespaces.subscribe(addPodsOf),\n", ""],
+    ],
     "controller/allocation/allocation_loop.ts": [
       ["a change of the settings wakes no worker", "[onConfigChange(addAll)]", "[]"],
       ["a new leader looks at no pod by itself", "    addAll();\n", ""],
-    ],
-      ["a record's change wakes no worker", "    caches.allocations.subscribe(addPodOf),\n", ""],
-      ["a namespace's change wakes no worker", "    caches.namespaces.subscribe(addPodsOf),\n", ""],
     ],
     "controller/live_settings.ts": [
       [
