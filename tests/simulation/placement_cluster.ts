@@ -320,7 +320,7 @@ export class PlacementCluster {
     const within = { clock: this.clock, withinMs: ADMISSION_MS };
     const { patch } = await runMutators(request, mutators, within);
     if (this.denials > 0) return void this.denials--;
-    const stored = storedPod(request, { name: name ?? `web-5f-${number}`, owner, patch });
+    const stored = storedPod(request, { name: name ?? `${set.name}-${number}`, owner, patch });
     if (this.api.store.tables.Pod.get(`shop/${stored.metadata.name}`) !== undefined) return;
     const metadata = { ...stored.metadata, uid: "", resourceVersion: "" };
     this.api.store.tables.Pod.seed({
