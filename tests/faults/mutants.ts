@@ -283,10 +283,6 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
         "if (!inWork.has(key)) ready.add(key);",
       ],
     ],
-    "controller/allocation/allocation_loop.ts": [
-      ["a change of the settings wakes no worker", "[onConfigChange(addAll)]", "[]"],
-      ["a new leader looks at no pod by itself", "    addAll();\n", ""],
-    ],
     "controller/allocation/watches/subscribe_queue.ts": [
       [
         "a pod's change wakes no worker",
@@ -295,6 +291,10 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
       ["a record's change wakes no worker", "    caches.allocations.subscribe(addPodOf),\n", ""],
       ["a namespace's change wakes no worker", "    caches.namespaces.subscribe(addPodsOf),\n", ""],
+    ],
+    "controller/allocation/allocation_loop.ts": [
+      ["a change of the settings wakes no worker", "[onConfigChange(addAll)]", "[]"],
+      ["a new leader looks at no pod by itself", "    addAll();\n", ""],
     ],
     "controller/live_settings.ts": [
       [
