@@ -14,7 +14,7 @@ export interface EvictionLog {
   requested(uid: string): void;
   /** Notes the answer. Returns true if the previous request was refused in the same way. */
   answered(uid: string, answer: EvictionAnswer): boolean;
-  /** True for a pod whose eviction was requested, even if the cache still has it. */
+  /** True for a pod with a requested eviction, even if the cache still has it. */
   has(uid: string): boolean;
   /** How long a refused eviction must wait before it is requested again, ms; undefined: it need not. */
   retryAfterMs(uid: string): number | undefined;

@@ -31,8 +31,8 @@ const RENEWED_AFTER = 2 / 3;
 
 /**
  * The certificate to make for a server with these names; undefined: none. A new authority comes with a new
- * certificate for the server. A certificate that begins in the future is from a former leader whose clock was
- * ahead: it stays.
+ * certificate for the server. A certificate that begins in the future is from a former leader with a clock that
+ * was ahead: it stays.
  */
 export function certificateStep(
   stored: StoredPairs | { readonly fault: string } | undefined,
