@@ -79,7 +79,7 @@ export interface PlacementStatus extends PhaseStatus {
   readonly pending?: ClassCounts;
   /** The newest first. */
   readonly revisions: readonly RevisionStatus[];
-  /** Pods that are not gone, or are on a node that is about to go. */
+  /** Pods that are not gone, and pods on nodes that are about to go. */
   readonly pods: readonly PodStatus[];
 }
 
