@@ -17,6 +17,7 @@ import {
   usageError,
 } from "../task/task_flags.ts";
 import type { TaskFlags } from "../task/task.ts";
+import { stageNames } from "./stages.ts";
 
 /** The flags of one run of the arena. */
 export interface ArenaOptions extends TaskFlags, TraceFlags {
@@ -24,6 +25,8 @@ export interface ArenaOptions extends TaskFlags, TraceFlags {
   readonly scaleP95?: number;
   /** Names of algorithms; `coallocator` and `oracle` are among them. */
   readonly algorithms: readonly string[];
+  /** Names of the project's traces and scenes to play; all without it. */
+  readonly scenes?: readonly string[];
   readonly seeds: number;
   /** P99 latency to be held, ms; without it, made from that without any limit. */
   readonly sloMs?: number;
@@ -50,7 +53,10 @@ export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaO
   if (read.kind !== "flags") return read;
   const { flags } = read;
   const { quick, json } = flags;
-  const problem = missingTrace(flags);
+  const problem = missingTrace(flags) ??
+    (flags.trace !== undefined && flags.scenes !== undefined
+      ? "--scenes names scenes of the project: leave out --trace or --scenes"
+      : undefined);
   if (problem !== undefined) return usageError("arena", problem);
   const defaults = {
     algorithms: algorithmNames(),
@@ -71,6 +77,7 @@ function arenaCommand(): Command {
   return addTraceFlags(command)
     .option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs", cores)
     .option("--algorithms <names>", "algorithms to play, separated by commas", knownAlgorithms)
+    .option("--scenes <names>", "traces and scenes to play, separated by commas", knownScenes)
     .option(
       "--seeds <count>",
       `play with seeds 1 to this; default ${DEFAULT_SEEDS}, with --quick ${QUICK_SEEDS}`,
@@ -100,6 +107,7 @@ function arenaCommand(): Command {
 
 const HELP = `
 Algorithms: ${algorithmNames().join(", ")}
+Scenes: ${stageNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
@@ -122,10 +130,18 @@ function cores(value: string): number {
   throw new InvalidArgumentError(`Give a number of CPUs above 0 and up to ${MOST_CORES}`);
 }
 
-function knownAlgorithms(value: string): string[] {
-  const known = algorithmNames();
+const knownAlgorithms = (value: string): string[] =>
+  knownNames(value, { known: algorithmNames(), noun: "algorithm" });
+
+const knownScenes = (value: string): string[] =>
+  knownNames(value, { known: stageNames(), noun: "scene" });
+
+function knownNames(
+  value: string,
+  { known, noun }: { readonly known: readonly string[]; readonly noun: string },
+): string[] {
   const names = value.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return known.filter((name) => names.includes(name));
-  throw new InvalidArgumentError(`No algorithm is named '${unknown}', only ${known.join(", ")}`);
+  throw new InvalidArgumentError(`No ${noun} is named '${unknown}', only ${known.join(", ")}`);
 }

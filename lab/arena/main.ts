@@ -53,10 +53,11 @@ async function stagesOf(
   options: ArenaOptions,
   { err }: Pick<ArenaWorld, "err">,
 ): Promise<Stage[]> {
-  const { trace, minutes, quick } = options;
-  const lengths = { quick, minutes };
+  const { trace, minutes, scenes } = options;
+  const lengths = { quick: options.quick && scenes === undefined, minutes };
   if (trace === undefined) {
-    return [...await shippedStages(lengths), ...sceneStages(lengths)];
+    return [...await shippedStages(lengths), ...sceneStages(lengths)]
+      .filter(({ name }) => scenes?.includes(name) ?? true);
   }
   const { trace: read, format, guess } = await readTraceFile(trace, options.format);
   if (guess !== undefined) err(`${guess}\n`);

@@ -189,6 +189,11 @@ export function playableStage(...args: Parameters<typeof traceStage>): TraceStag
   );
 }
 
+/** Names of the project's traces and scenes. */
+export function stageNames(): readonly string[] {
+  return [...TRACES, ...sceneStages({})].map(({ name }) => name);
+}
+
 /** Bursts, steps, nodes that are short, and services. */
 export function sceneStages({ minutes, quick = false }: StageLengths): Stage[] {
   const atMost = (usual: number) => Math.min(usual, minutes ?? usual);

@@ -135,6 +135,7 @@ pure("parseArenaOptions() and parseDemoOptions() read every flag, with defaults"
     ["arena --json --report a.html", { ...ARENA, json: true, report: "a.html" }],
     ["arena --no-report", { ...ARENA, report: false }],
     ["arena -- --seeds 1", { ...ARENA, seeds: 1 }],
+    ["arena --scenes batch,crane0", { ...ARENA, scenes: ["crane0", "batch"] }],
     ["demo", DEMO],
     [`demo ${OWN_LOAD} --json --report a`, {
       ...{ seed: -7, minutes: 5, pods: 3, giveUp: 2.5, trace: "load.csv", format: "cores" },
@@ -152,6 +153,8 @@ pure("parseArenaOptions() and parseDemoOptions() name flag, value and remedy of 
     ["arena --scale-p95 0", /--scale-p95 <cores>.*'0'.*above 0 and up to 16/],
     ["arena --scale-p95 1e9", /'1e9'/],
     ["arena --algorithms captain,magic", /--algorithms .*'magic', .*static, hpa/],
+    ["arena --scenes magic", /--scenes .*'magic', .*light-services/],
+    ["arena --scenes batch --trace f", /leave out --trace or --scenes/],
     ["arena --format csv --trace f", /'csv'.*rps, cores, arrivals/],
     ["arena --scale-p95 2", /'--scale-p95 2'.*--trace is missing/],
     ["arena --report --json", /'--json'.*\.\/--json/],
