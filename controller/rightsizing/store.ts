@@ -146,12 +146,13 @@ export class RecordStore {
     const failures: string[] = [];
     for (const namespace of [...namespaces]) {
       this.#changed.delete(namespace);
-      this.#applied.delete(namespace);
+      const wasApplied = this.#applied.delete(namespace);
       const known = this.#within(namespace);
       try {
         await this.#flushNamespace(known);
       } catch (error) {
         this.#changed.add(namespace);
+        if (wasApplied) this.#applied.add(namespace);
         if (!(error instanceof ApiError)) throw error;
         const { sinceMs = this.#parts.clock.monotonic() } = known.failing ?? {};
         known.failing = { sinceMs, message: error.message };

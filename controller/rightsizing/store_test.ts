@@ -193,6 +193,19 @@ test("flushApplied() writes namespaces in which something was applied, and leave
   }
 });
 
+test("flushApplied() tries again what a flush has failed to write, and writes it once", async ({ leader, onRecord, done, state, applied }) => {
+  const { records, reconcile } = leader();
+  reconcile("web", 5);
+  state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
+  await done(records.flush());
+  await done(records.flushApplied());
+  state.refusal = new TypeError("Cannot read it");
+  await assert.rejects(() => records.flushApplied(), TypeError);
+  state.refusal = undefined;
+  for (let turn = 0; turn < 2; turn++) await done(records.flushApplied());
+  assert.deepEqual([applied.length, onRecord()], [4, { web: 5 }]);
+});
+
 test("unwritten() has the failure of a minute, however many attempts, until a write succeeds", async ({ leader, state, clock }) => {
   const { records, reconcile } = leader();
   state.refusal = new ApiError(403, "Forbidden", "cannot patch");
