@@ -123,12 +123,12 @@ export async function applyLimits(
   });
   // The next reconcile finds changes that were refused after an accepted patch.
   const { refusal, changes, version } = sent;
-  if (refusal === undefined || changes.length > 0) {
-    settle?.(netLimitChange(pod, changes), version);
-    return { restoring, decision, patchedVersion: version };
-  }
-  settle?.(refusal.status < 500 ? 0 : request.net);
-  return { restoring, decision, refusal };
+  const isAnswered = refusal === undefined || (refusal.status >= 400 && refusal.status < 500);
+  if (isAnswered) settle?.(netLimitChange(pod, changes), version);
+  else settle?.(request.net);
+  return refusal === undefined || changes.length > 0
+    ? { restoring, decision, patchedVersion: version }
+    : { restoring, decision, refusal };
 }
 
 function rateLimited(retryAfterMs: number): Decision {

@@ -115,6 +115,8 @@ pure("applyLimits() takes a turn, books with quotas, patches, and settles", asyn
     ]],
     [denied(403), [...SENT, "settled 0"]],
     [denied(504), [...SENT, "settled 100"]],
+    // Without an answer, the server may have accepted the patch.
+    [denied(0), [...SENT, "settled 100"]],
     [{ refusal: new TypeError("lost") }, [...SENT, "settled 100", "thrown"]],
     [{ turnInMs: 40 }, [TURN]],
     [{ dryRun: true }, [TURN]],
@@ -124,6 +126,35 @@ pure("applyLimits() takes a turn, books with quotas, patches, and settles", asyn
     ...HELD.map((choice) => [choice, []] as const),
   ];
   for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
+});
+
+pure("applyLimits() books the second of two patches until its answer is known", async () => {
+  const pod = samplePod("web", {
+    containers: [
+      sampleContainer({ limits: { cpu: 300 } }),
+      sampleContainer({ name: "proxy", limits: { cpu: 200 } }),
+    ],
+  });
+  const status = { originalLimits: [{ name: "app", cpu: "200m" }] };
+  const changes = [["app", 200], ["proxy", 500]].map(([name, cpu]) => ({
+    ...{ name: String(name), sidecar: false, requests: {}, limits: { cpu: Number(cpu) } },
+  }));
+  const request = { restoring: false, reason: "DemandRose", net: 200, total: 500 } as const;
+  for (const [code, settled] of [[0, [200, undefined]], [403, [-100, "2"]]] as const) {
+    const settlements: unknown[] = [];
+    const outcome = await applyLimits({ decision: { changes, reason: "Applied" }, request }, {
+      snapshot: { ...quietSnapshot(pod), allocation: { ...sampleAllocation(pod), status } },
+      resizer: {
+        resize: (_namespace, _name, _patch, { manager } = {}) =>
+          manager === RESTORE_MANAGER
+            ? Promise.resolve("2")
+            : Promise.reject(new ApiError(code, "No", "no")),
+      },
+      book: () => (accepted, version) => void settlements.push([accepted, version]),
+      queueWaitMs: () => 0,
+    });
+    assert.deepEqual([settlements, outcome.patchedVersion], [[settled], "2"]);
+  }
 });
 
 pure("decideLimits() says why nothing is sent", async () => {
