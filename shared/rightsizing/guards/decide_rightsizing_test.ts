@@ -56,7 +56,6 @@ pure("decideRightsizing() holds for the policy, its samples and permissions", ()
     recommendations: [recommendation()],
     retryAtMs: NOW_MS + 60_000,
   };
-  const odd = sampleVPA("Off", { unreadable: "no target" });
   const held = [{ denial }, { lastAppliedMs: NOW_MS - 29 * 60_000 }].map((choice) => {
     const decision = decideRightsizing(rightsizingSnapshot(choice));
     return decision.outcome === "hold" && [decision.reason, decision.retryAfterMs];
@@ -76,7 +75,6 @@ pure("decideRightsizing() holds for the policy, its samples and permissions", ()
     [{ denial, ...asks(165, 96) }, "InPlace: app cpu 165m, app memory 96Mi"],
     [{ denial, containers: both }, `${IN_PLACE}, log cpu 150m, log memory 96Mi`],
     [{ unreadable: ["LimitRange r"] }, "UnreadableBound"],
-    [{ verticalAutoscalers: [odd] }, "UnreadableBound"],
     [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
     [{ verticalAutoscalers: [sampleVPA("Auto")] }, "VPAConflict"],
     [{ workload: { ...workload, paused: true } }, "RolloutPaused"],

@@ -97,11 +97,8 @@ export function lastDenialHolds(
 }
 
 /** Holds where an object that bounds the workload can't be read, as the market does. */
-export function boundUnreadable(
-  { unreadable, verticalAutoscalers }: RightsizingSnapshot,
-): GuardVerdict {
-  const unreadableVPAs = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
-  const message = [...unreadable, ...unreadableVPAs].join("; ");
+export function boundUnreadable({ unreadable }: RightsizingSnapshot): GuardVerdict {
+  const message = unreadable.join("; ");
   return message === "" ? undefined : { verdict: "hold", reason: "UnreadableBound", message };
 }
 

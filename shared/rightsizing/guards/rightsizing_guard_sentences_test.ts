@@ -79,6 +79,14 @@ sentences("sentences of the guards about policy and workload", [
     "no more memory; it is asked again at 2027-01-15T08:01:00.000Z",
   ),
   row(
+    "UnreadableBound",
+    {
+      unreadable: ["LimitRange r: no number", "VerticalPodAutoscaler web-vpa: no target"],
+      verticalAutoscalers: [sampleVPA("Off", { unreadable: "no target" })],
+    },
+    "LimitRange r: no number; VerticalPodAutoscaler web-vpa: no target",
+  ),
+  row(
     "HPAConflict",
     { autoscalers: [sampleHPA()] },
     "HPA web-hpa divides the CPU usage of app by its request, which stays",
