@@ -106,8 +106,7 @@ export class PolicySchedule {
     if (this.#seen.has(identity)) return;
     this.#seen.add(identity);
     this.#pending.set(workloadKey(workload), workload.metadata.uid);
-    const { policies, input } = this.#parts;
-    const winner = policyFor(workload, { ...input(), policies: policies.all() });
+    const winner = this.#winnerOf(workload);
     if (winner !== undefined) this.queue.add(objectKey(winner.metadata), NEW_WORKLOADS_MS);
   }
 
@@ -166,10 +165,11 @@ export class PolicySchedule {
     this.#changed.delete(key);
   }
 
-  /** Deletes the state of workloads that are deleted. */
+  /** Deletes the state of workloads that are deleted, or that no policy selects. */
   keepOnly(workloads: ReadonlyMap<string, Workload>): void {
     for (const key of [...this.#pending.keys()]) {
-      if (workloads.has(key)) continue;
+      const workload = workloads.get(key);
+      if (workload !== undefined && this.#winnerOf(workload) !== undefined) continue;
       this.#pending.delete(key);
       this.#retries.reset(key);
     }
@@ -177,6 +177,11 @@ export class PolicySchedule {
     for (const identity of [...this.#seen]) {
       if (!identities.has(identity)) this.#seen.delete(identity);
     }
+  }
+
+  #winnerOf(workload: Pick<Workload, "kind" | "metadata">): StoredPolicy | undefined {
+    const { policies, input } = this.#parts;
+    return policyFor(workload, { ...input(), policies: policies.all() });
   }
 }
 

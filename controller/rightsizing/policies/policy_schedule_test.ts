@@ -181,6 +181,21 @@ pure("workloadChanged() queues the policy of a new workload once", async () => {
   assert.deepEqual(await due(2000), [KEY], "it is new again");
 });
 
+pure("keepOnly() deletes pending workloads that no policy selects", () => {
+  const { schedule, workload, put, cycle } = stage();
+  const workloads = new Map([[WEB, workload]]);
+  const policy = put("all", 1, {});
+  schedule.policyChanged(KEY);
+  cycle(policy);
+  schedule.workloadChanged(workload);
+  schedule.keepOnly(workloads);
+  assert.deepEqual(cycle(policy).only, [WEB]);
+  put("all", 2, { selector: { workloadKinds: [] } });
+  schedule.keepOnly(workloads);
+  assert.deepEqual(cycle(policy).only, []);
+  return Promise.resolve();
+});
+
 pure("reconciled() retries what failed for a while, and backs off", () => {
   const { schedule, put, cycle, reconciled } = stage();
   const policy = put("all", 1, {});
