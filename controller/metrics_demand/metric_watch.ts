@@ -138,7 +138,7 @@ async function runRound(state: WatchState, signal: AbortSignal): Promise<number>
   if (tookMs > intervalMs) reports.late({ questions: due.length, tookMs });
   const latestAt = begunAt + intervalMs;
   return isAnswered
-    ? Math.min(latestAt, ...Array.from(queries.keys(), (key) => dueAt(state, key)))
+    ? queries.keys().reduce((nextAt, key) => Math.min(nextAt, dueAt(state, key)), latestAt)
     : latestAt;
 }
 

@@ -226,6 +226,14 @@ watchTest(
   },
 );
 
+watchTest("run() takes any number of queries", async (scene) => {
+  for (let i = 0; i < 150_000; i++) scene.put(`pod-${i}`, "own");
+  scene.state.delayMs = 1000;
+  await scene.at(0);
+  // The round under way computes when the next one would be due.
+  await scene.end();
+});
+
 watchTest("wake() asks at once, by the settings of that moment", async (scene) => {
   const { state, put, of, watch, at } = scene;
   put("a", "all");
