@@ -241,7 +241,7 @@ function metricAnswerOf(
   if (question === undefined) return undefined;
   if ("fault" in question) return { ignored: question.fault };
   const key = keyOf(question);
-  if (answers.get(key)?.sentAt === undefined) pause.abort();
+  if (!answers.has(key)) pause.abort();
   const known = knownOf(state, key);
   const { name } = question;
   const untilMs = clock.wall() + known.leftMs;

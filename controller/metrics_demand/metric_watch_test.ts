@@ -226,6 +226,17 @@ watchTest(
   },
 );
 
+watchTest("of() does not hasten rounds for queries that were not reached", async (scene) => {
+  const { state, asked, put, of, at } = scene;
+  for (let i = 0; i < 30; i++) put(`pod-${i}`, "own");
+  state.answer = () => ({ problem: "unreachable", message: "refused" });
+  for (let ms = 0; ms < 3 * INTERVAL_MS; ms += 500) {
+    for (let i = 0; i < 30; i++) of(`pod-${i}`);
+    await at(ms);
+  }
+  assert.deepEqual([...new Set(asked.map(({ atMs }) => atMs))], [0, 10_000, 20_000]);
+});
+
 watchTest("run() takes any number of queries", async (scene) => {
   for (let i = 0; i < 150_000; i++) scene.put(`pod-${i}`, "own");
   scene.state.delayMs = 1000;
