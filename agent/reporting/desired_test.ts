@@ -316,6 +316,19 @@ pure("createOutbox() sends within seconds of the end of a long outage", async ()
   assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
 });
 
+pure("createOutbox() writes at once to an allocation that has replaced a refused one", async () => {
+  const other = new ApiError(422, "Invalid", "metadata.uid: field is immutable");
+  await using scene = stage((request) => request <= 7 ? other : undefined);
+  scene.put("a", "1");
+  await scene.clock.runUntil(40_000);
+  assert.equal(scene.sent.at(-1), "32100 a 1");
+  const replaced = writeOf("a", "2");
+  const metadata = { ...replaced.allocation.metadata, uid: "another" };
+  scene.outbox.put({ ...replaced, allocation: { ...replaced.allocation, metadata } });
+  await scene.clock.runUntil(40_050);
+  assert.equal(scene.sent.at(-1), "40000 a 2");
+});
+
 pure("keepOnly() drops what was to be sent to allocations that are gone", async () => {
   await using scene = stage(() => ERROR);
   for (const pod of ["a", "b"]) scene.put(pod, "1");

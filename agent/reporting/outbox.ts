@@ -33,6 +33,10 @@ function withTime(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desire
   return { ...desired, market: { ...market, clearedAt: new Date(clock.wall()).toISOString() } };
 }
 
+function uidOf({ allocation }: DesiredWrite): string {
+  return allocation.metadata.uid;
+}
+
 /**
  * An outbox. Each allocation has one write under way at a time, so that an older value can't
  * overtake a newer one; different allocations don't wait for each other.
@@ -45,6 +49,8 @@ export function createOutbox({ writer, clock, log }: {
   const waiting = new Map<string, DesiredWrite>();
   const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();
+  /** Ends the wait before a retry, by key. */
+  const retries = new Map<string, AbortController>();
   const backoff = createBackoff(RETRY);
   let wake: () => void = () => {};
   let failure: { readonly error: unknown } | undefined;
@@ -75,13 +81,21 @@ export function createOutbox({ writer, clock, log }: {
         log[level]("Cannot write an allocation", { key, status, reason, waitMs });
         // A write that was dropped or replaced meanwhile is not sent again.
         if (written.get(key)?.desired === write.desired) waiting.set(key, write);
-        await clock.sleep(waitMs, signal);
+        const retry = new AbortController();
+        retries.set(key, retry);
+        await clock.sleep(waitMs, AbortSignal.any([signal, retry.signal]));
       }
     }
   }
 
   return {
     put: (write) => {
+      const before = waiting.get(write.key);
+      if (before !== undefined && uidOf(before) !== uidOf(write)) {
+        // The write was refused for an allocation that has been replaced.
+        backoff.reset(write.key);
+        retries.get(write.key)?.abort();
+      }
       waiting.set(write.key, write);
       written.set(write.key, write);
       wake();
