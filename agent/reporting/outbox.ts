@@ -33,6 +33,33 @@ function withTime(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desire
   return { ...desired, market: { ...market, clearedAt: new Date(clock.wall()).toISOString() } };
 }
 
+/** Waits before another attempt, by key of an allocation. */
+interface Retries {
+  /** How long to wait after this error, ms. */
+  next(key: string, error: unknown): number;
+  wait(key: string, waitMs: number, signal: AbortSignal): Promise<void>;
+  /** Ends the wait; the next failure counts as the first. */
+  reset(key: string): void;
+}
+
+function createRetries(clock: Pick<Clock, "sleep">): Retries {
+  const backoff = createBackoff(RETRY);
+  const waits = new Map<string, AbortController>();
+  return {
+    next: (key, error) => backoff.next(key, error),
+    async wait(key, waitMs, signal) {
+      const ended = new AbortController();
+      waits.set(key, ended);
+      await clock.sleep(waitMs, AbortSignal.any([signal, ended.signal]));
+      waits.delete(key);
+    },
+    reset(key) {
+      backoff.reset(key);
+      waits.get(key)?.abort();
+    },
+  };
+}
+
 function uidOf({ allocation }: DesiredWrite): string {
   return allocation.metadata.uid;
 }
@@ -49,9 +76,7 @@ export function createOutbox({ writer, clock, log }: {
   const waiting = new Map<string, DesiredWrite>();
   const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();
-  /** Ends the wait before a retry, by key. */
-  const retries = new Map<string, AbortController>();
-  const backoff = createBackoff(RETRY);
+  const retries = createRetries(clock);
   let wake: () => void = () => {};
   let failure: { readonly error: unknown } | undefined;
 
@@ -69,33 +94,27 @@ export function createOutbox({ writer, clock, log }: {
         if (last?.desired === write.desired) {
           written.set(key, { ...last, sent: { at: clock.monotonic(), version } });
         }
-        backoff.reset(key);
+        retries.reset(key);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         // The allocation is gone.
         if (!written.has(key)) continue;
         const { status, reason } = error;
-        const waitMs = backoff.next(key, error);
+        const waitMs = retries.next(key, error);
         // After a 404 the copy soon shows whether the allocation is gone.
         const level = status === 404 ? "debug" : retryLevel(error, waitMs);
         log[level]("Cannot write an allocation", { key, status, reason, waitMs });
         // A write that was dropped or replaced meanwhile is not sent again.
         if (written.get(key)?.desired === write.desired) waiting.set(key, write);
-        const retry = new AbortController();
-        retries.set(key, retry);
-        await clock.sleep(waitMs, AbortSignal.any([signal, retry.signal]));
+        await retries.wait(key, waitMs, signal);
       }
     }
   }
 
   return {
     put: (write) => {
-      const before = waiting.get(write.key);
-      if (before !== undefined && uidOf(before) !== uidOf(write)) {
-        // The write was refused for an allocation that has been replaced.
-        backoff.reset(write.key);
-        retries.get(write.key)?.abort();
-      }
+      // The write that waits was refused for an allocation that has been replaced.
+      if (uidOf(waiting.get(write.key) ?? write) !== uidOf(write)) retries.reset(write.key);
       waiting.set(write.key, write);
       written.set(write.key, write);
       wake();
@@ -106,7 +125,7 @@ export function createOutbox({ writer, clock, log }: {
         if (keys.has(key)) continue;
         written.delete(key);
         waiting.delete(key);
-        backoff.reset(key);
+        retries.reset(key);
       }
     },
     run: async (signal) => {
