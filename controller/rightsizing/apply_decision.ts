@@ -92,7 +92,7 @@ export async function applyDecision(
 
 /**
  * Resizes the pods one by one, and returns how many were resized, and the failures by name. A missing permission
- * ends it, as other pods would lack it, too. A pod that is gone is no failure.
+ * ends it, as other pods would lack it, too. A deleted pod does not count as a failure.
  */
 async function resizePods(
   planned: InPlacePlan["pods"],

@@ -128,7 +128,7 @@ pure("readPolicySpec() takes label keys with a prefix of 253 characters", () => 
   ]);
 });
 
-pure("readPolicySpec() names what is no spec", () => {
+pure("readPolicySpec() names the faults of an invalid spec", () => {
   assertFaults(undefined, [["spec", undefined, / object$/]]);
   assertFaults([], [["spec", "a list of 0", / object$/]]);
   assertFaults({ ...LEAST, selector: { workloadTypes: {} } }, [

@@ -184,7 +184,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "several series": { text: "jobs", finds: [0.75, 1.5, 2.5, 3.5] },
   "no series": { text: 'jobs{workload="$workload"}', workload: "none", finds: [] },
   "a scalar": { text: "1.5 * 2", finds: [3] },
-  "what is no number": { text: "vector(0 / 0)", finds: [NaN] },
+  "a value that is not a number": { text: "vector(0 / 0)", finds: [NaN] },
   "an infinite value": { text: "vector(-1 / 0)", finds: [-Infinity] },
   "a hostile name in a string": {
     text: 'jobs{workload="$workload"}',

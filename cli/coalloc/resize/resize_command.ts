@@ -113,7 +113,7 @@ async function resultAfterChange(
     : { reason: "ResizeInProgress", message: `the market has set ${present}` };
 }
 
-/** Limits by container; a quantity without a name is for the only container that is no sidecar. */
+/** Limits by container; a quantity without a name is for the only container beside sidecars. */
 function wantedLimits(pod: Pod, limits: readonly LimitRequest[]): ReadonlyMap<string, number> {
   const names = pod.containers.map(({ name }) => name);
   const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);

@@ -57,7 +57,7 @@ export function createSilentAgents(): { check(view: AgentsView): AgentsVerdict }
 
   function next(node: string, renewal: string | undefined, nowMs: number): Agent {
     const last = known.get(node);
-    // A deleted Lease is no renewal.
+    // A deletion does not renew the Lease.
     const now = renewal ?? last?.renewal;
     if (last === undefined || now !== last.renewal) {
       return { renewal: now, atMs: nowMs, silent: false };

@@ -109,7 +109,7 @@ export class UsageSampler implements UsageSource {
       const begunAt = clock.monotonic();
       if (owners.isWanted()) await this.#sample(signal);
       else {
-        // Nothing is sampled, which is no failure; the next policy gets the history.
+        // Nothing is sampled, which does not count as a failure; the next policy gets the history.
         this.#problem = undefined;
         this.#missed = 0;
         this.#queriedSinceMs.clear();
