@@ -242,7 +242,7 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const isFull = load.usage400ms >= capacityOf(available?.last400ms);
   const context = { ...settings, ...next, now, capacity, isFull };
   const round = clearAndPace(containers, context);
-  loop.outbox.keepOnly(participants.keys);
+  loop.outbox.keepOnly(participants.uids);
   if (!limitsIgnored) publish(round, loop);
   const clearMs = clock.monotonic() - sampledAt;
   settings.observe?.(round, { node, sample, limitsIgnored, clearMs });

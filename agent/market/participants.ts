@@ -31,8 +31,8 @@ export interface Participants {
   readonly list: readonly Participant[];
   /** The hex ids of their containers. */
   readonly containerIDs: ReadonlySet<string>;
-  /** The keys of all allocations, of those without participants too. */
-  readonly keys: ReadonlySet<string>;
+  /** The UIDs of all allocations, of those without participants too. */
+  readonly uids: ReadonlySet<string>;
 }
 
 /**
@@ -51,7 +51,7 @@ export function createParticipantIndex(log: Log): ParticipantIndex {
   /** Versions of allocations that were warned about. */
   const leftOut = new WeakSet<PodAllocation>();
   let indexed: readonly PodAllocation[] = [];
-  let participants: Participants = { list: [], containerIDs: new Set(), keys: new Set() };
+  let participants: Participants = { list: [], containerIDs: new Set(), uids: new Set() };
 
   const collect = (): Participants => {
     const containerIDs = new Set<string>();
@@ -75,7 +75,7 @@ export function createParticipantIndex(log: Log): ParticipantIndex {
         log.warn("Left an allocation out of the market", { key, reason });
       }
     }
-    return { list, containerIDs, keys: new Set(keyed.map(({ key }) => key)) };
+    return { list, containerIDs, uids: new Set(indexed.map(({ metadata }) => metadata.uid)) };
   };
 
   return (allocations) => {

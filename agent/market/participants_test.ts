@@ -105,7 +105,7 @@ pure(
       const allocation = boundedBy("bad", side, sampleBounds("bad", change));
       for (let round = 0; round < 3; round++) {
         const found = index([allocation, boundedAllocation("good")]);
-        assert.deepEqual([pods(found), [...found.keys]], [["good"], ["shop/bad", "shop/good"]]);
+        assert.deepEqual([pods(found), [...found.uids]], [["good"], ["uid-bad", "uid-good"]]);
       }
       assert.deepEqual(lines.map(({ key }) => key), ["shop/bad"]);
       assert.match(String(lines[0]?.reason), reason);

@@ -46,9 +46,8 @@ export function desiredWrites(
 ): DesiredWrite[] {
   return podsOf(round.containers).flatMap((containers): DesiredWrite[] => {
     const { allocation, key } = firstOf(containers).participant;
-    const written = lastWritten.get(key);
-    // An allocation that was deleted and created again has the same key, but no write yet.
-    const last = isWrittenTo(allocation, written) ? written.desired : allocation.spec;
+    const written = lastWritten.get(allocation.metadata.uid);
+    const last = written?.desired ?? allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
     const known = knownMarketReason(last.market?.reason);
     const changed = reasonOf(containers, known);
@@ -63,22 +62,13 @@ export function desiredWrites(
   });
 }
 
-/** Whether the write was to this allocation, not to an earlier one with the same key. */
-function isWrittenTo(
-  { metadata }: PodAllocation,
-  written: Written | undefined,
-): written is Written {
-  return written?.allocation.metadata.uid === metadata.uid;
-}
-
 /** A container's limit as last written by this agent; undefined where it wrote none. */
 export function publishedLimit(
   lastWritten: ReadonlyMap<string, Written>,
 ): (participant: Participant) => number | undefined {
-  return ({ key, allocation, bounds }) => {
-    const written = lastWritten.get(key);
-    if (!isWrittenTo(allocation, written)) return undefined;
-    const limit = written.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
+  return ({ allocation, bounds }) => {
+    const written = lastWritten.get(allocation.metadata.uid);
+    const limit = written?.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
     return limit === undefined ? undefined : countableCPU(limit);
   };
 }

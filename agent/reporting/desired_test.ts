@@ -55,7 +55,7 @@ function writesOf(
   { last, ...change }: { readonly last?: Written; readonly now?: number; readonly price?: number } =
     {},
 ): readonly DesiredWrite[] {
-  const known = last === undefined ? NOTHING : new Map([["shop/a", last]]);
+  const known = last === undefined ? NOTHING : new Map([[last.allocation.metadata.uid, last]]);
   return desiredWrites(sampleRound(containers, change), known);
 }
 
@@ -189,7 +189,7 @@ pure("isOverwritten() takes versions that can't be compared for new when they ha
 
 pure("desiredWrites() repeats a write, but not while out of sync", () => {
   const round = sampleRound(resultsOf(copy("12", THEIRS)), { now: 6000 });
-  const known = new Map([["shop/a", SENT]]);
+  const known = new Map([["uid-a", SENT]]);
   const [write, ...others] = desiredWrites(round, known);
   assert.deepEqual([write?.desired, write?.isRepeat, others], [written(), true, []]);
   assert.deepEqual(desiredWrites(round, known, { synced: false }), []);
@@ -222,7 +222,7 @@ function stage(fail: (request: number) => unknown = () => undefined) {
   return {
     ...{ clock, sent, outbox, ended },
     put: (pod: string, limit: string) => outbox.put(writeOf(pod, limit)),
-    written: () => outbox.written.get("shop/a"),
+    written: () => outbox.written.get("uid-a"),
     async [Symbol.asyncDispose]() {
       abort.abort();
       await clock.runUntil(clock.monotonic() + LATENCY_MS);
@@ -327,16 +327,20 @@ pure("createOutbox() writes at once to an allocation that has replaced a refused
   scene.outbox.put({ ...replaced, allocation: { ...replaced.allocation, metadata } });
   await scene.clock.runUntil(40_050);
   assert.equal(scene.sent.at(-1), "40000 a 2");
+  await scene.clock.runUntil(40_300);
+  scene.outbox.keepOnly(new Set(["another"]));
+  await scene.clock.runUntil(200_000);
+  assert.equal(scene.sent.length, 8);
 });
 
 pure("keepOnly() drops what was to be sent to allocations that are gone", async () => {
   await using scene = stage(() => ERROR);
   for (const pod of ["a", "b"]) scene.put(pod, "1");
   await scene.clock.runUntil(200);
-  scene.outbox.keepOnly(new Set(["shop/b"]));
+  scene.outbox.keepOnly(new Set(["uid-b"]));
   await scene.clock.runUntil(700);
   assert.deepEqual(scene.sent, ["0 a 1", "0 b 1", "600 b 1"]);
-  assert.deepEqual([...scene.outbox.written.keys()], ["shop/b"]);
+  assert.deepEqual([...scene.outbox.written.keys()], ["uid-b"]);
 });
 
 pure("run() ends with an error that is not the API's, after the other requests", async () => {

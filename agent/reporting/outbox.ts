@@ -18,10 +18,10 @@ const RETRY = { minMs: 500, maxMs: 30_000 } as const;
 export interface Outbox {
   /** Queues a write in place of a waiting one to the same allocation. */
   put(write: DesiredWrite): void;
-  /** The last write to each allocation, sent or not. */
+  /** The last write to each allocation, sent or not, by its UID. */
   readonly written: ReadonlyMap<string, Written>;
-  /** Drops the writes to allocations that are not among these keys. */
-  keepOnly(keys: ReadonlySet<string>): void;
+  /** Drops the writes to allocations that are not among these UIDs. */
+  keepOnly(uids: ReadonlySet<string>): void;
   /** Sends until the signal is aborted. Throws what a write threw unless it is an `ApiError`. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -31,37 +31,6 @@ function withTime(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desire
   const { market } = desired;
   if (market === undefined) return desired;
   return { ...desired, market: { ...market, clearedAt: new Date(clock.wall()).toISOString() } };
-}
-
-/** Waits before another attempt, by key of an allocation. */
-interface Retries {
-  /** How long to wait after this error, ms. */
-  next(key: string, error: unknown): number;
-  wait(key: string, waitMs: number, signal: AbortSignal): Promise<void>;
-  /** Ends the wait; the next failure counts as the first. */
-  reset(key: string): void;
-}
-
-function createRetries(clock: Pick<Clock, "sleep">): Retries {
-  const backoff = createBackoff(RETRY);
-  const waits = new Map<string, AbortController>();
-  return {
-    next: (key, error) => backoff.next(key, error),
-    async wait(key, waitMs, signal) {
-      const ended = new AbortController();
-      waits.set(key, ended);
-      await clock.sleep(waitMs, AbortSignal.any([signal, ended.signal]));
-      waits.delete(key);
-    },
-    reset(key) {
-      backoff.reset(key);
-      waits.get(key)?.abort();
-    },
-  };
-}
-
-function uidOf({ allocation }: DesiredWrite): string {
-  return allocation.metadata.uid;
 }
 
 /**
@@ -76,70 +45,69 @@ export function createOutbox({ writer, clock, log }: {
   const waiting = new Map<string, DesiredWrite>();
   const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();
-  const retries = createRetries(clock);
+  const backoff = createBackoff(RETRY);
   let wake: () => void = () => {};
   let failure: { readonly error: unknown } | undefined;
 
-  async function send(key: string, signal: AbortSignal): Promise<void> {
-    for (let write = waiting.get(key); write !== undefined; write = waiting.get(key)) {
+  async function send(uid: string, signal: AbortSignal): Promise<void> {
+    for (let write = waiting.get(uid); write !== undefined; write = waiting.get(uid)) {
       if (signal.aborted) return;
-      waiting.delete(key);
-      const { namespace, name, uid } = write.allocation.metadata;
+      waiting.delete(uid);
+      const { namespace, name } = write.allocation.metadata;
       try {
         const version = await writer.writeDesired(
           { namespace, name, uid },
           withTime(clock, write),
         );
-        const last = written.get(key);
+        const last = written.get(uid);
         if (last?.desired === write.desired) {
-          written.set(key, { ...last, sent: { at: clock.monotonic(), version } });
+          written.set(uid, { ...last, sent: { at: clock.monotonic(), version } });
         }
-        retries.reset(key);
+        backoff.reset(uid);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         // The allocation is gone.
-        if (!written.has(key)) continue;
+        if (!written.has(uid)) continue;
         const { status, reason } = error;
-        const waitMs = retries.next(key, error);
+        const waitMs = backoff.next(uid, error);
         // After a 404 the copy soon shows whether the allocation is gone.
         const level = status === 404 ? "debug" : retryLevel(error, waitMs);
-        log[level]("Cannot write an allocation", { key, status, reason, waitMs });
+        log[level]("Cannot write an allocation", { key: write.key, status, reason, waitMs });
         // A write that was dropped or replaced meanwhile is not sent again.
-        if (written.get(key)?.desired === write.desired) waiting.set(key, write);
-        await retries.wait(key, waitMs, signal);
+        if (written.get(uid)?.desired === write.desired) waiting.set(uid, write);
+        await clock.sleep(waitMs, signal);
       }
     }
   }
 
   return {
     put: (write) => {
-      // The write that waits was refused for an allocation that has been replaced.
-      if (uidOf(waiting.get(write.key) ?? write) !== uidOf(write)) retries.reset(write.key);
-      waiting.set(write.key, write);
-      written.set(write.key, write);
+      const { uid } = write.allocation.metadata;
+      waiting.set(uid, write);
+      written.set(uid, write);
       wake();
     },
     written,
-    keepOnly: (keys) => {
-      for (const key of written.keys()) {
-        if (keys.has(key)) continue;
-        written.delete(key);
-        waiting.delete(key);
-        retries.reset(key);
+    keepOnly: (uids) => {
+      for (const uid of written.keys()) {
+        if (uids.has(uid)) continue;
+        written.delete(uid);
+        waiting.delete(uid);
+        backoff.reset(uid);
       }
     },
     run: async (signal) => {
       signal.addEventListener("abort", () => wake(), { once: true });
       while (!signal.aborted && failure === undefined) {
-        for (const key of waiting.keys()) {
-          if (sending.has(key)) continue;
-          const done = send(key, signal).catch((error: unknown) => {
+        for (const uid of waiting.keys()) {
+          if (sending.has(uid)) continue;
+          const done = send(uid, signal).catch((error: unknown) => {
             failure ??= { error };
           }).finally(() => {
-            sending.delete(key);
+            sending.delete(uid);
             wake();
           });
-          sending.set(key, done);
+          sending.set(uid, done);
         }
         await new Promise<void>((resolve) => wake = resolve);
       }
