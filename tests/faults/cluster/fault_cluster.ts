@@ -51,7 +51,6 @@ import {
 } from "../../simulation/controller_program.ts";
 import { type NodeLoopParts, runNodeLoop } from "../../../agent/loop.ts";
 import { createNodeSampler } from "../../../agent/sampling/node_sampler.ts";
-import { createPlacement } from "../../../controller/placement/placement.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";
 import type { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
@@ -138,18 +137,13 @@ export function startFaultCluster(
         limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
       },
       followed: client.listWatch("ConfigMap"),
-      flags: new Map([["--placement", "on"], ["--webhook", "on"], ["--pod-ip", ip]]),
-      rightsizing: { api: rightsizing.api },
-      more: ({ settings, ...slot }) => ({
-        identity: slot.identity,
-        placement: createPlacement({
-          ...slot,
-          api: simulatedPlacement(client, kept.placement),
-          settings: settings.values,
-          webhook: true,
-        }),
-        webhook: service.webhook({ ip, client, clock }),
-      }),
+      flags: new Map([
+        ...(["rightsizing", "placement", "webhook"].map((name) => [`--${name}`, "on"] as const)),
+        ["--pod-ip", ip],
+      ]),
+      rightsizing: rightsizing.api,
+      placement: simulatedPlacement(client, kept.placement),
+      webhook: service.webhook({ ip, client, clock }),
     });
   }
 
