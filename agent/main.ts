@@ -24,29 +24,16 @@ import { createNodeLink } from "../adapters/kube/writers/lease_writers.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { systemClock } from "../adapters/system_clock.ts";
-import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import { NO_LAYOUT } from "../shared/cgroup/layout.ts";
-import { ignoresLimits } from "../shared/cgroup/node_files.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type Effective, effectiveFields } from "../shared/config/load.ts";
 import { agentLeaseMs } from "../shared/config/schema.ts";
-import { createInformer, type Informer } from "../shared/control/informer.ts";
-import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
-import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "./loop.ts";
-import { createAgentMetrics } from "./reporting/metrics.ts";
-import { createLatestRound, type LatestRound } from "./reporting/node_view.ts";
-import { createNodeSampler } from "./sampling/node_sampler.ts";
+import { createAgent } from "./agent.ts";
+import type { LatestRound } from "./reporting/node_view.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
-import {
-  AGENT_SETTINGS,
-  type AgentSettings,
-  type LoopSettings,
-  loopSettings,
-  OTHER_SECTIONS,
-  paceOptions,
-} from "./settings.ts";
+import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
 
 /** Output, environment and time of the process, and the signal that ends it. */
 export interface ProgramInput {
@@ -67,14 +54,6 @@ const PROGRAM = {
   description: "Clears the CPU market of one node, from the readings of its cgroups.",
   schema: AGENT_SETTINGS,
 };
-/**
- * Interval at which allocations are listed again, in case a watch missed a change; the spread keeps agents
- * that were started together from listing together.
- */
-const RELIST_MS = { min: 600_000, spread: 60_000 } as const;
-/** Pods outside of the market are sampled this often, ms: only their usage over minutes counts. */
-const UNMANAGED_MS = 1000;
-
 /**
  * Runs the agent with these arguments; resolves with the exit code. Rejects only for a fault of the
  * program.
@@ -162,66 +141,28 @@ interface AgentInput extends Pick<ProgramInput, "clock" | "signal"> {
   readonly log: Log;
 }
 
-/**
- * Runs until the signal is aborted. Throws an `Error` with the cause `NO_LAYOUT` when there are no
- * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
- */
+/** Runs until the signal is aborted. Throws as the agent does, and when it can't listen. */
 async function runAgent(
   settings: AgentSettings & { readonly nodeName: string },
   { connection, registry, tree, kernel, clock, log, signal }: AgentInput,
 ): Promise<void> {
-  const { nodeName, namespace, idleCPU } = settings;
+  const { nodeName, namespace } = settings;
   const random = { next: Math.random };
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
-  const unmanagedMs = Math.max(UNMANAGED_MS, settings.sampleInterval);
-  const pressure = idleCPU === "free";
-  const sampler = createNodeSampler({ tree, cores, log, pressure, unmanagedMs });
   const fieldSelector = `spec.nodeName=${nodeName}`;
-  const allocations: Informer<PodAllocation> = createInformer({
-    ...{ clock, random, log, name: "PodAllocation" },
-    source: allocationListWatch(connection, { fieldSelector, log, random }),
-    relistEveryMs: RELIST_MS.min + random.next() * RELIST_MS.spread,
-  });
-  const latest = createLatestRound({
-    ...{ clock, pace: paceOptions(settings), idleCPU, stuckAfterMs: settings.stuckAfter },
-    synced: () => allocations.synced,
-    pressure: sampler.pressure,
-  });
-  const metrics = createAgentMetrics({ registry, view: latest.view });
-  const server = serveHTTP(routes(latest, registry), { address: settings.listen });
-  log.info("Agent started", { node: nodeName, cores, listen: server.address });
-  const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
-  const stop = (): void => supervisor.stop();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  supervisor.supervise("allocations", allocations.run(supervisor.signal));
   const durationSeconds = Math.ceil(agentLeaseMs(settings.heartbeat) / 1000);
-  const parts: NodeLoopParts = {
-    ...{ allocations, clock, random, log, sample: sampler.sample },
-    limitsIgnored: () => ignoresLimits(kernel),
-    writer: metrics.countingWrites(createDesiredWriter(connection)),
+  const agent = createAgent(settings, {
+    ...{ tree, kernel, cores, registry, clock, random, log },
+    source: allocationListWatch(connection, { fieldSelector, log, random }),
+    writer: createDesiredWriter(connection),
     link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
-  };
-  const market = runNodeLoop(
-    parts,
-    supervisor.signal,
-    {
-      ...loopSettings(settings),
-      alive: latest.alive,
-      sampled: metrics.sampled,
-      observe(round, roundInput) {
-        latest.observe(round, roundInput);
-        metrics.cleared(round, roundInput.clearMs);
-      },
-    } satisfies LoopSettings & NodeLoopOptions,
-  );
-  supervisor.supervise("market", market);
+  });
+  const server = serveHTTP(routes(agent.latest, registry), { address: settings.listen });
+  log.info("Agent started", { node: nodeName, cores, listen: server.address });
   try {
-    await supervisor.done();
+    await agent.run(signal);
   } finally {
-    signal.removeEventListener("abort", stop);
     await server.shutdown();
-    sampler.close();
   }
   log.info("Agent stopped", { node: nodeName });
 }

@@ -21,15 +21,12 @@ import type { Clock } from "../shared/clock.ts";
 import { effectiveFields } from "../shared/config/load.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
-import { createCaches, namedCaches } from "./caches.ts";
 import { connectDashboard } from "./dashboard/connect_dashboard.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_settings.ts";
-import { createControllerMetrics, createDropCounter } from "./metrics.ts";
-import { createPlacement } from "./placement/placement.ts";
-import { createPlacementMetrics } from "./placement/metrics.ts";
-import { createRightsizingMetrics } from "./rightsizing/metrics.ts";
-import { type ControllerAPI, type ControllerParts, runController } from "./run_controller.ts";
+import { createDropCounter } from "./metrics.ts";
+import { createParts } from "./parts.ts";
+import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";
 import { createWebhookMetrics } from "./webhook/metrics.ts";
@@ -101,14 +98,14 @@ async function run(
     : await connectKubeconfig({ path: kubeconfig, program: "controller", observe });
   const options = { ...values, ...shared, identity, settings: settings.values };
   const api = connectControllerAPI(connection, options);
-  const { allCaches, ...parts } = cachedParts(api, { ...shared, settings });
+  const { unsynced, ...parts } = createParts({ ...shared, api, settings });
   const login = createHTTPLogin(values.prometheusLogin, {
     clock,
     headers: values.prometheusHeaders,
   });
   let waitsFor: string | undefined = "the start check has not ended";
   let webhookWaitsFor: string | undefined;
-  const unready = () => waitsFor ?? webhookWaitsFor ?? unsynced(allCaches);
+  const unready = () => waitsFor ?? webhookWaitsFor ?? unsynced();
   const routes = healthRoutes({ unhealthy: () => undefined, unready, registry });
   const server = serveHTTP(routes, { address: listen });
   log.info("Serving", { address: server.address, namespace, configMap: configMap ?? "none" });
@@ -139,48 +136,6 @@ async function run(
     login.close();
     log.info("Ended", { signal: String(signal.reason ?? "none") });
   }
-}
-
-/** The caches, and the parts that read them. */
-function cachedParts(
-  api: ControllerAPI,
-  { settings, registry, ...shared }: Shared & { readonly settings: LiveSettings },
-): Pick<ControllerParts, "caches" | "metrics" | "rightsizing" | "placement"> & {
-  readonly allCaches: readonly (readonly [string, { readonly synced: boolean }])[];
-} {
-  const values = settings.values();
-  const caches = createCaches(api.sources, shared);
-  const placement = api.placement && createPlacement({
-    ...shared,
-    api: api.placement,
-    caches,
-    settings: settings.values,
-    webhook: values.webhook,
-    observer: createPlacementMetrics(registry),
-  });
-  const rightsizing = values.rightsizing && {
-    settings: settings.values,
-    observer: createRightsizingMetrics(registry),
-  };
-  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.informers ?? {})];
-  const metrics = createControllerMetrics(registry, {
-    allocations: caches.allocations.all,
-    synced: () => allCaches.map(([kind, { synced }]) => [kind, synced] as const),
-    settings: settings.values,
-    settingsValid: () => settings.valid,
-  });
-  return {
-    ...{ caches, metrics, allCaches },
-    ...(rightsizing ? { rightsizing } : {}),
-    ...(placement ? { placement } : {}),
-  };
-}
-
-function unsynced(
-  caches: Iterable<readonly [string, { readonly synced: boolean }]>,
-): string | undefined {
-  const names = [...caches].filter(([, { synced }]) => !synced).map(([name]) => name);
-  return names.length === 0 ? undefined : `not in sync: ${names.join(", ")}`;
 }
 
 if (import.meta.main) Deno.exit(await main());

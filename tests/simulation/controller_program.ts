@@ -7,16 +7,22 @@
 import { Registry } from "prom-client";
 import { type Caches, createCaches, namedCaches } from "../../controller/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
-import { createControllerMetrics } from "../../controller/metrics.ts";
+import { createParts } from "../../controller/parts.ts";
 import type { PlacementAPI } from "../../controller/placement/ports.ts";
 import { type RightsizingParts, runRightsizing } from "../../controller/rightsizing/run.ts";
-import { type ControllerParts, runController } from "../../controller/run_controller.ts";
+import {
+  type ControllerAPI,
+  type ControllerParts,
+  runController,
+} from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { OwnerTemplates } from "../../shared/api/ports.ts";
+import type { AuditLog } from "../../shared/audit_log.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { defined } from "../../shared/defined.ts";
 import { effectiveSettings } from "../../shared/config/load.ts";
 import type { ListWatch } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -50,20 +56,12 @@ export interface ProgramPlace {
   readonly followed?: ListWatch<ConfigMap>;
   /** Texts by flag. @default none */
   readonly flags?: ReadonlyMap<string, string>;
-  /** Rightsizing, with its ports, and settings if not those of the program. @default none */
-  readonly rightsizing?:
-    & Pick<RightsizingParts, "api">
-    & Partial<Pick<RightsizingParts, "settings">>;
-  /** Parts that run beside the market. @default nothing */
-  readonly more?: (
-    slot: ProgramSlot,
-  ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;
-}
-
-/** Ports that the parts of a program share. */
-export interface ProgramSlot
-  extends Pick<ControllerParts, "caches" | "clock" | "random" | "log" | "settings" | "identity"> {
-  readonly registry: Registry;
+  /** Rightsizing's ports. @default none */
+  readonly rightsizing?: RightsizingAPI;
+  /** Placement's ports. @default none */
+  readonly placement?: PlacementAPI;
+  readonly webhook?: ControllerParts["webhook"];
+  readonly audit?: AuditLog;
 }
 
 /** A program that runs. */
@@ -94,63 +92,48 @@ export const ALL_THERE: AskCluster = () =>
     unknownFields: [],
   });
 
-/** Starts a controller. */
+/** Starts a controller of the shipped parts. */
 export function startProgram(
-  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), rightsizing, ...place }:
-    ProgramPlace,
+  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), ...place }: ProgramPlace,
 ): ControllerProgram {
-  const { random = seededRandom(identity.length), more } = place;
+  const { random = seededRandom(identity.length), rightsizing, placement, webhook, audit } = place;
   const log = silentLog;
   const stop = new AbortController();
   const effective = effectiveSettings(CONTROLLER_SETTINGS, { flags });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const settings = createLiveSettings({ settings: effective, sources: { flags } }, log);
-  const sources = cacheSources(api);
-  const caches = createCaches(sources, { clock, random, log });
+  const values = settings.values();
   const registry = new Registry();
-  const metrics = createControllerMetrics(registry, {
-    allocations: caches.allocations.all,
-    synced: () => [],
-    settings: settings.values,
-    settingsValid: () => settings.valid,
-  });
   const link = { up: true };
   const leadership = api.leaseStore({ namespace: "mbcas-system", name: "mbcas-controller" });
   const never = new Promise<never>(() => {});
+  const ports: ControllerAPI = {
+    ask,
+    sources: cacheSources(api),
+    leadership: {
+      read: () => link.up ? leadership.read() : never,
+      create: (lease) => link.up ? leadership.create(lease) : never,
+      update: (lease) => link.up ? leadership.update(lease) : never,
+    },
+    store: api.allocationStore,
+    resizer: api.podResizer(),
+    templates: place.templates ?? { limitsOf: () => Promise.resolve(undefined) },
+    events: { emit: api.events.emit, run: () => Promise.resolve() },
+    ...defined({ settings: followed, rightsizing }),
+    ...(values.placement ? defined({ placement }) : {}),
+  };
+  const shared = { api: ports, settings, clock, random, log, ...defined({ audit }) };
+  const parts = createParts({ ...shared, registry });
   let waitsFor: string | undefined = "not begun";
   let exitCode: number | undefined;
   const run = runController({
-    api: {
-      ask,
-      sources,
-      ...(followed === undefined ? {} : { settings: followed }),
-      leadership: {
-        read: () => link.up ? leadership.read() : never,
-        create: (lease) => link.up ? leadership.create(lease) : never,
-        update: (lease) => link.up ? leadership.update(lease) : never,
-      },
-      store: api.allocationStore,
-      resizer: api.podResizer(),
-      templates: place.templates ?? { limitsOf: () => Promise.resolve(undefined) },
-      events: { emit: api.events.emit, run: () => Promise.resolve() },
-      ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),
-    },
-    rightsizing: { settings: rightsizing?.settings ?? settings.values },
-    caches,
-    clock,
-    random,
-    log,
-    settings,
-    metrics,
+    ...{ ...shared, ...parts, identity },
+    ...(values.webhook ? defined({ webhook }) : {}),
     instantQueries: createMetricAnswers(clock),
-    identity,
-    ...more?.({ caches, clock, random, log, settings, identity, registry }),
     waitsFor: (reason) => waitsFor = reason,
   }, stop.signal);
   return {
-    caches,
-    settings,
-    registry,
+    ...{ caches: parts.caches, settings, registry },
     terminate: () => stop.abort(),
     cutOff: () => link.up = false,
     async leads() {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { Placement } from "../../controller/placement/placement.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
@@ -11,22 +10,25 @@ import {
   ALL_THERE,
   type ControllerProgram,
   type ProgramPlace,
+  simulatedPlacement,
   startProgram,
 } from "./controller_program.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
 /** A program, terminated at the end of the test's steps. */
 function programTest(
   name: string,
   check: (scene: ControllerScene, start: (identity: string) => ControllerProgram) => Promise<void>,
-  place: Omit<Partial<ProgramPlace>, "api" | "clock" | "identity"> = {},
+  place: (scene: ControllerScene) => Omit<Partial<ProgramPlace>, "api" | "clock" | "identity"> =
+    () => ({}),
 ): void {
   const fn = async (scene: ControllerScene): Promise<void> => {
     const programs: ControllerProgram[] = [];
     await check(scene, (identity) => {
       const { api, clock } = scene;
       const followed = api.listWatch("ConfigMap");
-      const program = startProgram({ api, clock, identity, followed, ...place });
+      const program = startProgram({ api, clock, identity, followed, ...place(scene) });
       programs.push(program);
       return program;
     });
@@ -135,14 +137,14 @@ programTest("waits for the custom resource and for the server", async (scene, st
   await scene.pass(60_000);
   assert.equal(program.waitsFor(), undefined);
   assert.ok(scene.allocation());
-}, {
+}, () => ({
   async ask() {
     const asked = ++server.asked;
     if (asked === 1) throw new ApiError(0, "Unreachable", "no route");
     const unknownFields = asked > 4 ? [] : ["status.bounds.containers.boost"];
     return { ...await ALL_THERE(), servesAllocations: asked > 2, unknownFields };
   },
-});
+}));
 
 const support = { servesPodResize: false, placed: 0 };
 
@@ -165,16 +167,17 @@ programTest("runs without pods/resize: the market holds until then", async (scen
   await scene.pass(330_000);
   await scene.wantFor(20_000, 600);
   assert.equal(scene.status().reason, "ResizeNotServed");
-}, {
+}, ({ api }) => ({
   ask: async () => ({ ...await ALL_THERE(), servesPodResize: support.servesPodResize }),
-  more: () => ({
-    identity: "first",
-    placement: {
-      ...{ copies: {}, mutators: [] },
-      lead: () => Promise.resolve(void support.placed++),
-    } as unknown as Placement,
-  }),
-});
+  flags: new Map([["--placement", "on"]]),
+  placement: {
+    ...simulatedPlacement(api, keptCheckpoints()),
+    store: {
+      ...keptCheckpoints(),
+      list: () => Promise.resolve([]).finally(() => support.placed++),
+    },
+  },
+}));
 
 /** Kubelets' messages for a resize that they will never do. */
 const KUBELET: Readonly<Record<string, string>> = {

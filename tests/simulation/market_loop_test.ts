@@ -2,7 +2,6 @@
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { RoundResult } from "../../agent/market/round.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import { DEFAULT_PACE, grantable } from "../../shared/pacing/paced_container.ts";
@@ -323,17 +322,17 @@ for (const dryRun of [false, true]) {
     deployedPod(scene);
     const strategy = { allowInPlaceResize: true, allowRecreate: true };
     const source = policyFor(scene, { cpu: 150, strategy });
-    const rightsizing = simulatedRightsizing(api, { source });
     const program = startProgram({
       api,
       clock,
       identity: "first",
-      flags: new Map([["--market", "off"]]),
+      flags: new Map([
+        ["--market", "off"],
+        ["--rightsizing", "on"],
+        ["--rightsizing-dry-run", String(dryRun)],
+      ]),
       ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
-      rightsizing: {
-        ...rightsizing,
-        settings: () => ({ ...CONTROLLER_SETTINGS.parse({}), dryRun }),
-      },
+      rightsizing: simulatedRightsizing(api, { source }).api,
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);

@@ -7,8 +7,6 @@
 import assert from "node:assert/strict";
 import type { PlacementEvent } from "../../controller/placement/ports.ts";
 import type { EvictionAnswer, PodRef } from "../../shared/api/ports.ts";
-import { createPlacement } from "../../controller/placement/placement.ts";
-import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -203,33 +201,19 @@ export class PlacementCluster {
       clock,
       identity: `controller-${ip}`,
       flags,
-      more: ({ settings, ...slot }) => {
-        const { identity, registry } = slot;
-        const { placement: placed, webhook: serves } = settings.values();
-        const webhook = serves
-          ? { webhook: this.#service.webhook({ ip, client: api, clock }) }
-          : {};
-        if (!placed) return { identity, ...webhook };
-        const placement = createPlacement({
-          ...slot,
-          audit: this.audit,
-          settings: settings.values,
-          webhook: serves,
-          observer: createPlacementMetrics(registry),
-          api: {
-            ...simulatedPlacement(api, this.memory),
-            evictor: {
-              evict: async (pod) => {
-                // Requests of a machine that is cut off never reach the server.
-                if (link.cut) return await new Promise(() => {});
-                return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
-              },
-            },
-            events: { emit: (event) => void this.events.push(event) },
+      audit: this.audit,
+      placement: {
+        ...simulatedPlacement(api, this.memory),
+        evictor: {
+          evict: async (pod) => {
+            // Requests of a machine that is cut off never reach the server.
+            if (link.cut) return await new Promise(() => {});
+            return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
           },
-        });
-        return { placement, identity, ...webhook };
+        },
+        events: { emit: (event) => void this.events.push(event) },
       },
+      webhook: this.#service.webhook({ ip, client: api, clock }),
     });
     const cutOff = (): void => {
       program.cutOff();

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { Registry } from "prom-client";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
@@ -49,10 +50,9 @@ import {
   simulatedRightsizing,
   startProgram,
 } from "../../simulation/controller_program.ts";
-import { type NodeLoopParts, runNodeLoop } from "../../../agent/loop.ts";
-import { createNodeSampler } from "../../../agent/sampling/node_sampler.ts";
-import { createPlacement } from "../../../controller/placement/placement.ts";
-import { createInformer } from "../../../shared/control/informer.ts";
+import { createAgent } from "../../../agent/agent.ts";
+import { AGENT_SETTINGS } from "../../../agent/settings.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";
 import type { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
 
@@ -138,18 +138,13 @@ export function startFaultCluster(
         limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
       },
       followed: client.listWatch("ConfigMap"),
-      flags: new Map([["--placement", "on"], ["--webhook", "on"], ["--pod-ip", ip]]),
-      rightsizing: { api: rightsizing.api },
-      more: ({ settings, ...slot }) => ({
-        identity: slot.identity,
-        placement: createPlacement({
-          ...slot,
-          api: simulatedPlacement(client, kept.placement),
-          settings: settings.values,
-          webhook: true,
-        }),
-        webhook: service.webhook({ ip, client, clock }),
-      }),
+      flags: new Map([
+        ...(["rightsizing", "placement", "webhook"].map((name) => [`--${name}`, "on"] as const)),
+        ["--pod-ip", ip],
+      ]),
+      rightsizing: rightsizing.api,
+      placement: simulatedPlacement(client, kept.placement),
+      webhook: service.webhook({ ip, client, clock }),
     });
   }
 
@@ -280,23 +275,39 @@ export function startAgent(
   },
 ): { readonly ended: Promise<number> } {
   const { clock } = process;
-  const random = seededRandom(seed);
-  const { signal } = new AbortController();
-  const source = client.listWatch("PodAllocation", { nodeName });
-  const allocations = createInformer({ source, clock, random, log, name: "PodAllocation" });
-  const sampler = createNodeSampler({ tree: cgroupView(node), cores: node.cores, log });
-  const sample: NodeLoopParts["sample"] = (at, managed, options) => {
-    node.advance(at);
-    return sampler.sample(at, managed, options);
-  };
-  const writer = client.desiredWriter(nodeName);
-  const link = client.nodeLink(nodeName);
-  const loop = runNodeLoop(
-    { allocations, sample, writer, link, clock, random, log },
-    signal,
-    { idleCPU, sampleMs: SAMPLE_MS, busySampleMs: SAMPLE_MS },
-  );
-  return { ended: Promise.all([allocations.run(signal), loop]).then(() => 0) };
+  const files = cgroupView(node);
+  const advance = (): void => node.advance(clock.monotonic());
+  const interval = `${SAMPLE_MS}ms`;
+  const flags = new Map([
+    ["--idle-cpu", idleCPU],
+    ["--sample-interval", interval],
+    ["--busy-sample-interval", interval],
+  ]);
+  const effective = effectiveSettings(AGENT_SETTINGS, { flags });
+  if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
+  const agent = createAgent(effective.values, {
+    source: client.listWatch("PodAllocation", { nodeName }),
+    writer: client.desiredWriter(nodeName),
+    link: client.nodeLink(nodeName),
+    tree: {
+      ...files,
+      read(file) {
+        advance();
+        return files.read(file);
+      },
+      children(directory) {
+        advance();
+        return files.children(directory);
+      },
+    },
+    kernel: { read: () => undefined },
+    cores: node.cores,
+    registry: new Registry(),
+    random: seededRandom(seed),
+    clock,
+    log,
+  });
+  return { ended: agent.run(new AbortController().signal).then(() => 0) };
 }
 
 /** The longest interval that reacts to a burst within the bursts of the loads, ms. */
