@@ -1,6 +1,7 @@
 /** Requests of each writer; the contract suites test what a real server makes of them. */
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import type { Desired } from "../../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import { sampleDesired, samplePod } from "../../../tests/contract/support/sample_objects.ts";
@@ -94,17 +95,25 @@ type Write = readonly [
   outcomes?: Readonly<Record<number, unknown>>,
 ];
 
+/** A write of desired limits, and what is sent of them. */
+function desired(limits: Desired, spec: object = limits): Write {
+  const to = `PATCH ${own}/${created.name}`;
+  return [
+    (c) => createDesiredWriter(c).writeDesired({ ...created, uid: "u2" }, limits),
+    STORED,
+    "7",
+    { to, query: BY_AGENT, body: { metadata: { uid: "u2" }, spec }, type: "merge" },
+  ];
+}
+
 const WRITES: Readonly<Record<string, Write>> = {
   "a resize, under the resizer's own name": [
     (c) => createPodResizer(c).resize("shop", "web", { metadata: { uid: "u1" }, spec: {} }, AUDIT),
     STORED,
     "7",
     {
-      ...AUDIT,
-      to: `PATCH ${core}/resize`,
-      query: { fieldManager: "mbcas" },
-      body: { metadata: { uid: "u1" }, spec: {} },
-      type: "strategic",
+      ...{ ...AUDIT, to: `PATCH ${core}/resize`, query: { fieldManager: "mbcas" } },
+      ...{ body: { metadata: { uid: "u1" }, spec: {} }, type: "strategic" },
     },
   ],
   "an eviction of this pod": [(c) => createPodEvictor(c).evict(POD, AUDIT), {}, { is: "evicted" }, {
@@ -152,39 +161,11 @@ const WRITES: Readonly<Record<string, Write>> = {
     to: `DELETE ${own}/${created.name}`,
     body: deletes({ uid: "u2" }),
   }],
-  "desired limits": [
-    (c) => createDesiredWriter(c).writeDesired({ ...created, uid: "u2" }, sampleDesired("350m")),
-    STORED,
-    "7",
-    {
-      to: `PATCH ${own}/${created.name}`,
-      query: BY_AGENT,
-      body: { metadata: { uid: "u2" }, spec: sampleDesired("350m") },
-      type: "merge",
-    },
-  ],
-  "desired limits without a clearing": [
-    (c) => createDesiredWriter(c).writeDesired({ ...created, uid: "u2" }, { desiredCPULimit: "1" }),
-    STORED,
-    "7",
-    {
-      to: `PATCH ${own}/${created.name}`,
-      query: BY_AGENT,
-      body: { metadata: { uid: "u2" }, spec: { desiredCPULimit: "1" } },
-      type: "merge",
-    },
-  ],
-  "a price that became infinite": [
-    (c) => createDesiredWriter(c).writeDesired({ ...created, uid: "u2" }, { market: infinite }),
-    STORED,
-    "7",
-    {
-      to: `PATCH ${own}/${created.name}`,
-      query: BY_AGENT,
-      body: { metadata: { uid: "u2" }, spec: { market: { ...infinite, price: null } } },
-      type: "merge",
-    },
-  ],
+  "desired limits": desired(sampleDesired("350m")),
+  "desired limits without a clearing": desired({ desiredCPULimit: "1" }),
+  "a price that became infinite": desired({ market: infinite }, {
+    market: { ...infinite, price: null },
+  }),
   "a new report": [(c) => createReportStore(c).apply(ANEW), REPORT, REPORT, {
     to: `POST ${optipod}/shop/recommendationreports`,
     query: BY_CONTROLLER,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
+import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import {
@@ -7,10 +8,11 @@ import {
   reportsOf,
   shopRecords,
   shopTest,
-  storedPolicy,
 } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import type { AdviceView } from "../../../shared/view/advice_view.ts";
+import { usagePlot } from "./recommend_detail.ts";
 
 const forbidden = new ApiError(403, "Forbidden", 'User "u" cannot list resource "x"');
 
@@ -66,23 +68,17 @@ shopTest("recommendCommand() gives programs one view, as JSON and as YAML", asyn
   const changes = { cpu: { grows: 1000, shrinks: 0 }, memory: { grows: 0, shrinks: 2 ** 30 } };
   assert.deepEqual(view, {
     workloads: [{
-      kind: "StatefulSet",
-      namespace: "shop",
-      name: "db",
+      ...{ kind: "StatefulSet", namespace: "shop", name: "db", exists: true, pods: 2 },
       policy: { namespace: "platform", name: "databases" },
-      status: "Skipped",
-      reason: "UnsafeMemoryDecrease",
+      ...{ status: "Skipped", reason: "UnsafeMemoryDecrease" },
       means: sentenceOf("UnsafeMemoryDecrease"),
       remedy: remedyFor("UnsafeMemoryDecrease"),
       message: shopRecords()[1]?.message,
       lastRecommendation: "2025-12-31T23:56:00.000Z",
       lastApplied: "2025-12-30T22:00:00.000Z",
       lastApplyMethod: "InPlace",
-      exists: true,
-      pods: 2,
       containers: [{
-        name: "db",
-        sidecar: false,
+        ...{ name: "db", sidecar: false },
         template: amounts,
         pods: [{ count: 2, ...amounts }],
         recommended: {
@@ -130,12 +126,9 @@ shopTest("recommendCommand() looks in the namespaces that are asked for", async 
 });
 
 shopTest("recommendCommand() counts the market's pods by original limits", async (scene) => {
-  const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
-  scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
-    ...pod,
-    metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
-  }));
+  const metadata = { owner, labels: { "pod-template-hash": "5d9c7f6b8" } };
+  addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200, metadata });
   const [web] = shopRecords();
   assert.ok(web !== undefined);
   const cart = { ...web, workload: { ...web.workload, name: "cart" } };
@@ -201,7 +194,7 @@ shopTest("recommendCommand() names the state of a policy without a workload", as
     ...{ type: "Ready", status: "False", reason: "ProviderUnavailable", message } as const,
     lastTransitionTime: "2026-01-01T00:00:00Z",
   };
-  scene.rightsizing.policies = [{ ...storedPolicy("idle"), status: { conditions: [ready] } }];
+  scene.rightsizing.policies = [{ ...samplePolicy("idle"), status: { conditions: [ready] } }];
   const [code, , err] = await recommended(scene, "--policy", "shop/idle");
   assert.equal(code, 1);
   assert.ok(err.endsWith(`shop: ProviderUnavailable: ${message}\n`), err);
@@ -209,11 +202,22 @@ shopTest("recommendCommand() names the state of a policy without a workload", as
   assert.equal((await recommended(scene, "--policy", "idle"))[0], 1);
 });
 
-shopTest("recommendCommand() refuses arguments that name no workload or policy", async (scene) => {
-  for (const args of [["pod/web"], ["a/b/c"], ["--policy", "a/b/c"], ["--policy", "/a"]]) {
-    assert.equal((await recommended(scene, ...args))[0], 2, args.join(" "));
-  }
-  assert.equal((await recommended(scene, "-o", "html"))[0], 2);
-  // Only this command has the format.
-  assert.equal((await scene.ran("top -o patch"))[0], 2);
+const USAGE = { samples: 9, min: 20, p50: 50, p90: 60, p95: 61, p99: 62, max: 80 };
+const same = (value: number) => ({
+  ...{ samples: 1, min: value, p50: value, p90: value, p95: value, p99: value, max: value },
+});
+
+pure("usagePlot() shows where the samples lie, and the recommended request among them", () => {
+  for (
+    const [usage, options, plot] of [
+      [USAGE, { recommended: 100, width: 10 }, "··███▓───│"],
+      [USAGE, { recommended: 30, width: 16 }, "····██│███▓▓────"],
+      [USAGE, { width: 16 }, "····██████▓▓────"],
+      [{ ...USAGE, p95: 70, p99: 75 }, { width: 16 }, "····██████▓▓▒▒░─"],
+      [same(0), { width: 5 }, "█····"],
+      [same(0), { recommended: 50, width: 5 }, "█···│"],
+      [same(40), { recommended: 48, width: 6 }, "·····│"],
+      [same(40), { width: 5 }, "····█"],
+    ] as const
+  ) assert.equal(usagePlot(usage, options), plot);
 });
