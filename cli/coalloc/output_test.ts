@@ -89,15 +89,12 @@ batch-7     50m
   );
 });
 
-pure(
-  "textTable() aligns wide, combining and joined characters by the columns that they take",
-  () => {
-    const rows = ["日本", "cafe\u0301", "🚀", "web\u202e"].map((text) => [{ text }, "5m", "x"]);
-    const [, ...lines] = textTable({ columns: COLUMNS, rows }).trimEnd().split("\n");
-    const gaps = ["日本    ", "cafe\u0301    ", "🚀      ", "web\u202e    "];
-    assert.deepEqual(lines, gaps.map((text) => `${text}5m   x`));
-  },
-);
+pure("textTable() aligns wide, combining and joined characters by their columns", () => {
+  const rows = ["日本", "cafe\u0301", "🚀", "web\u202e"].map((text) => [{ text }, "5m", "x"]);
+  const [, ...lines] = textTable({ columns: COLUMNS, rows }).trimEnd().split("\n");
+  const gaps = ["日本    ", "cafe\u0301    ", "🚀      ", "web\u202e    "];
+  assert.deepEqual(lines, gaps.map((text) => `${text}5m   x`));
+});
 
 pure("fittedTable() cuts the last column between characters, at the width of the screen", () => {
   const columns = [
@@ -119,16 +116,13 @@ pure("textTable() paints the characters of a cell, not the space around them", (
   assert.equal(line, "a      \x1b[31m5m\x1b[39m   x");
 });
 
-pure(
-  "cpuText(), throttledText(), coresText() and priceText() round, and show what is not known",
-  () => {
-    assert.deepEqual([449.6, 0, undefined].map(cpuText), ["450m", "0m", "-"]);
-    assert.deepEqual([411.5, undefined].map(throttledText), ["412", "-"]);
-    assert.equal(coresText(3421), "3.42");
-    const prices = [0.266_666, 1234.56789, 0.000_012_345, 0, null, undefined];
-    assert.deepEqual(prices.map(priceText), ["0.267", "1235", "0.0000123", "0", "∞", "-"]);
-  },
-);
+pure("texts of figures round, and show what is not known", () => {
+  assert.deepEqual([449.6, 0, undefined].map(cpuText), ["450m", "0m", "-"]);
+  assert.deepEqual([411.5, undefined].map(throttledText), ["412", "-"]);
+  assert.equal(coresText(3421), "3.42");
+  const prices = [0.266_666, 1234.56789, 0.000_012_345, 0, null, undefined];
+  assert.deepEqual(prices.map(priceText), ["0.267", "1235", "0.0000123", "0", "∞", "-"]);
+});
 
 pure("ageText() writes spans in one unit", () => {
   assert.deepEqual(
@@ -311,21 +305,16 @@ sceneTest("docs/reference.md has the fields of top, explain, restore and resize"
   await assertDocumented(scene, { line: "restore web" });
 });
 
-shopTest(
-  "docs/reference.md has the fields of recommend",
-  (scene) => assertDocumented(scene, { line: "recommend" }),
-);
+shopTest("docs/reference.md has the fields of recommend and report", async (scene) => {
+  await assertDocumented(scene, { line: "recommend" });
+  await assertDocumented(scene, { line: "report --core-hour 1 --gib-hour 1" });
+});
 
-shopTest(
-  "docs/reference.md has the fields of report",
-  (scene) => assertDocumented(scene, { line: "report --core-hour 1 --gib-hour 1" }),
-);
+const PLACED = [{ nodes: ["spot-1", "od-1"] }];
 
-placedTest(
-  "docs/reference.md has the fields of placement",
-  [{ nodes: ["spot-1", "od-1"] }],
-  (scene) => assertDocumented(scene, { line: "placement" }),
-);
+placedTest("docs/reference.md has the fields of placement", PLACED, async (scene) => {
+  await assertDocumented(scene, { line: "placement" });
+});
 
 pureYAML("marketSettings() reads which pods take part, with the programs' defaults", () => {
   const defaults: ScopeSettings = {

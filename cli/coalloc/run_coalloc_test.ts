@@ -58,19 +58,16 @@ const WRONG_LINES = [
   ...["completion tcsh", "version now", "simulate --trace f --seeds 0"],
 ];
 
-sceneTest(
-  "runCoalloc() ends with 2 and one line for a wrong command line, before it connects",
-  async (scene) => {
-    const world = { ...scene.world, connect: () => Promise.reject(new Error("not asked for")) };
-    for (const line of WRONG_LINES) {
-      scene.err = "";
-      assert.deepEqual([await runCoalloc(line.split(" "), world), scene.out], [2, ""], line);
-      const [command = ""] = line.split(" ");
-      const program = `kubectl coalloc${COMMANDS.includes(command) ? ` ${command}` : ""}`;
-      assert.match(scene.err, new RegExp(`^Cannot .*; see ${program} --help\n$`), line);
-    }
-  },
-);
+sceneTest("runCoalloc() ends with 2 for a wrong line, before it connects", async (scene) => {
+  const world = { ...scene.world, connect: () => Promise.reject(new Error("not asked for")) };
+  for (const line of WRONG_LINES) {
+    scene.err = "";
+    assert.deepEqual([await runCoalloc(line.split(" "), world), scene.out], [2, ""], line);
+    const [command = ""] = line.split(" ");
+    const program = `kubectl coalloc${COMMANDS.includes(command) ? ` ${command}` : ""}`;
+    assert.match(scene.err, new RegExp(`^Cannot .*; see ${program} --help\n$`), line);
+  }
+});
 
 sceneTest("runCoalloc() takes the flags of all commands before the command, too", async (scene) => {
   addMarketPod(scene, "web", { limit: 450, own: 200 });
@@ -96,30 +93,27 @@ sceneTest("runCoalloc() takes the flags of all commands before the command, too"
   assert.deepEqual(asked, [{ context: "c", kubeconfig: "k", impersonation }]);
 });
 
-sceneTest(
-  "runCoalloc() knows --version, help and the client's version without a cluster",
-  async (scene) => {
-    const said = async (...args: string[]): Promise<string> => {
-      scene.out = "";
-      const connect = () => Promise.reject(new Error("not asked for"));
-      assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
-      return scene.out;
-    };
-    assert.equal(VERSION, project.version);
-    assert.equal(await said("--version"), `kubectl-coalloc ${VERSION}\n`);
-    assert.equal(await said("help"), await said("--help"));
-    assert.equal(await said("help", "top"), await said("top", "--help"));
-    assert.equal(await scene.run("help", "tap"), 2);
-    scene.out = scene.err = "";
-    const message = "Cannot read the kubeconfig";
-    const connect = () => Promise.reject(new TypeError(message));
-    assert.equal(await runCoalloc(["version"], { ...scene.world, connect }), 1);
-    assert.deepEqual([scene.out, scene.err], [`Client: ${VERSION}\n`, `${message}\n`]);
-    const [code, out] = await scene.ran("version");
-    assert.equal(code, 0);
-    assert.match(out, /^Client: \d.*\nServer: v1\.36\.3\nController: not installed\n$/);
-  },
-);
+sceneTest("runCoalloc() knows help and the client's version without a cluster", async (scene) => {
+  const said = async (...args: string[]): Promise<string> => {
+    scene.out = "";
+    const connect = () => Promise.reject(new Error("not asked for"));
+    assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
+    return scene.out;
+  };
+  assert.equal(VERSION, project.version);
+  assert.equal(await said("--version"), `kubectl-coalloc ${VERSION}\n`);
+  assert.equal(await said("help"), await said("--help"));
+  assert.equal(await said("help", "top"), await said("top", "--help"));
+  assert.equal(await scene.run("help", "tap"), 2);
+  scene.out = scene.err = "";
+  const message = "Cannot read the kubeconfig";
+  const connect = () => Promise.reject(new TypeError(message));
+  assert.equal(await runCoalloc(["version"], { ...scene.world, connect }), 1);
+  assert.deepEqual([scene.out, scene.err], [`Client: ${VERSION}\n`, `${message}\n`]);
+  const [code, out] = await scene.ran("version");
+  assert.equal(code, 0);
+  assert.match(out, /^Client: \d.*\nServer: v1\.36\.3\nController: not installed\n$/);
+});
 
 sceneTest("runCoalloc() ends with 130, silent, when the user interrupts it", async (scene) => {
   const { metadata: { uid } } = addMarketPod(scene, "web", { limit: 450, own: 200 });
@@ -341,20 +335,17 @@ sceneTest("complete() offers workloads with replicas that may be placed", async 
   await assertCompleted(scene, [["placement ", ":4"]]);
 }, placed);
 
-sceneTest(
-  "complete() offers nothing without a cluster, and connects by its flags",
-  async (scene) => {
-    const asked: unknown[] = [];
-    const connect = (options: unknown) => {
-      asked.push(options);
-      return Promise.reject(new Error("no cluster"));
-    };
-    const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
-    assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
-    assert.equal(scene.out, ":4\n");
-    assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
-  },
-);
+sceneTest("complete() offers nothing without a cluster, which its flags name", async (scene) => {
+  const asked: unknown[] = [];
+  const connect = (options: unknown) => {
+    asked.push(options);
+    return Promise.reject(new Error("no cluster"));
+  };
+  const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
+  assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
+  assert.equal(scene.out, ":4\n");
+  assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
+});
 
 sceneTest("each completion script asks the program itself", async (scene) => {
   for (const shell of Object.keys(COMPLETION_SCRIPTS)) {

@@ -192,24 +192,21 @@ pure("podAllocationCRD() bounds each list, so that rules over it have a bounded 
   }
 });
 
-pure(
-  "optimizationPolicyCRD() bounds lists, maps and texts, and has a message for each rule",
-  () => {
-    const bounded = fields(spec).filter(([, one]) =>
-      ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
-    );
-    assert.ok(bounded.length > 15);
-    for (const [path, one] of bounded) {
-      const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
-        at(one, "enum");
-      assert.ok(bound !== undefined, path);
-    }
-    for (const [path, one] of [["", spec] as const, ...fields(spec)]) {
-      const rules = (at(one, "x-kubernetes-validations") ?? []) as { message: string }[];
-      for (const { message } of rules) assert.match(message, /^must /, path);
-    }
-  },
-);
+pure("optimizationPolicyCRD() bounds lists, maps, texts, and explains each rule", () => {
+  const bounded = fields(spec).filter(([, one]) =>
+    ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
+  );
+  assert.ok(bounded.length > 15);
+  for (const [path, one] of bounded) {
+    const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
+      at(one, "enum");
+    assert.ok(bound !== undefined, path);
+  }
+  for (const [path, one] of [["", spec] as const, ...fields(spec)]) {
+    const rules = (at(one, "x-kubernetes-validations") ?? []) as { message: string }[];
+    for (const { message } of rules) assert.match(message, /^must /, path);
+  }
+});
 
 pure("the price has one unit: per core, in the definition and in the audit log", () => {
   const texts = [JSON.stringify(CRDS.allocation), auditedChangeSchema.shape.price.description];

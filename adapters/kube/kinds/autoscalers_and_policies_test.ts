@@ -146,19 +146,16 @@ pure("parseVerticalPodAutoscaler() keeps of which containers it sets the CPU", (
   }
 });
 
-pure(
-  "parseVerticalPodAutoscaler() takes one without a mode for one that acts, on all containers that it can't read",
-  () => {
-    for (const updatePolicy of [undefined, null, {}, { minReplicas: 1 }, { updateMode: "" }]) {
-      assert.notEqual(vpa({ updatePolicy }).updateMode, "Off");
-    }
-    for (const containerPolicies of [null, [null], [{ mode: "Off" }]]) {
-      const read = vpa({ resourcePolicy: { containerPolicies } });
-      const { cpuPolicies, updateMode, unreadable } = read;
-      assert.deepEqual([cpuPolicies, updateMode, unreadable], [undefined, "Auto", undefined]);
-    }
-  },
-);
+pure("parseVerticalPodAutoscaler() takes one for acting where it can't read more", () => {
+  for (const updatePolicy of [undefined, null, {}, { minReplicas: 1 }, { updateMode: "" }]) {
+    assert.notEqual(vpa({ updatePolicy }).updateMode, "Off");
+  }
+  for (const containerPolicies of [null, [null], [{ mode: "Off" }]]) {
+    const read = vpa({ resourcePolicy: { containerPolicies } });
+    const { cpuPolicies, updateMode, unreadable } = read;
+    assert.deepEqual([cpuPolicies, updateMode, unreadable], [undefined, "Auto", undefined]);
+  }
+});
 
 pure("parseVerticalPodAutoscaler() keeps one that can't be read, as mode Off", () => {
   const policies = (containerPolicies: unknown) => ({ resourcePolicy: { containerPolicies } });

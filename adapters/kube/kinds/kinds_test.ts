@@ -294,18 +294,15 @@ pure("parseResourceQuota() reads what is left, of two names of one resource the 
   }
 });
 
-pure(
-  "parseLimitRange() reports a negative quantity, which the server does not reject, and caps a large one",
-  () => {
-    const read = (limits: unknown) => parseLimitRange({ metadata: labelled, spec: { limits } });
-    const { unreadable = "", items } = read([{ type: "Pod", min: { cpu: "-1" } }]);
-    assert.match(unreadable, /CPU quantity: "-1"/);
-    assert.deepEqual(items, []);
-    assert.deepEqual(read(null).items, []);
-    const largest = [{ type: "Container", max: MAX }];
-    assert.deepEqual(read([{ type: "Container", max: { cpu: FAR } }]).items, largest);
-  },
-);
+pure("parseLimitRange() reports a negative quantity, and caps a large one", () => {
+  const read = (limits: unknown) => parseLimitRange({ metadata: labelled, spec: { limits } });
+  const { unreadable = "", items } = read([{ type: "Pod", min: { cpu: "-1" } }]);
+  assert.match(unreadable, /CPU quantity: "-1"/);
+  assert.deepEqual(items, []);
+  assert.deepEqual(read(null).items, []);
+  const largest = [{ type: "Container", max: MAX }];
+  assert.deepEqual(read([{ type: "Container", max: { cpu: FAR } }]).items, largest);
+});
 
 /** Readers of specs that no server of ours has checked, or not by all rules. */
 const PARSERS = {

@@ -192,19 +192,16 @@ pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a 
   });
 });
 
-pure(
-  "parseWorkload() reads the rollout also where the template can't be read, and templateOf() says why",
-  () => {
-    const status = { replicas: 4, updatedReplicas: 2 };
-    const workload = parseWorkload(raw({ spec: { template: HUGE }, status }), "Deployment");
-    assert.match(workload.unreadableTemplate ?? "", /CPU quantity/);
-    assert.ok(!("spec" in workload));
-    assert.deepEqual(workload.rollout, { updated: 2, total: 4, halted: false });
-    const { unreadable = "", containers, replicas } = templateOf(workload);
-    assert.match(unreadable, /^Cannot parse CPU quantity: "9007199254740992"/);
-    assert.deepEqual([containers, replicas], [[], 0]);
-  },
-);
+pure("parseWorkload() reads the rollout beside a template that it can't read", () => {
+  const status = { replicas: 4, updatedReplicas: 2 };
+  const workload = parseWorkload(raw({ spec: { template: HUGE }, status }), "Deployment");
+  assert.match(workload.unreadableTemplate ?? "", /CPU quantity/);
+  assert.ok(!("spec" in workload));
+  assert.deepEqual(workload.rollout, { updated: 2, total: 4, halted: false });
+  const { unreadable = "", containers, replicas } = templateOf(workload);
+  assert.match(unreadable, /^Cannot parse CPU quantity: "9007199254740992"/);
+  assert.deepEqual([containers, replicas], [[], 0]);
+});
 
 Deno.test("workloadListWatch() lists each kind by its own path", async () => {
   const list = { metadata: { resourceVersion: "9" }, items: [raw({})] };
@@ -367,25 +364,22 @@ pure("parseContainers() reads starts, restarts and ends of a container", () => {
   }
 });
 
-pure(
-  "parseContainers() reads the limits that are enforced, and what is wanted beside CPU and memory",
-  () => {
-    for (
-      const [limits, read] of [
-        [{ cpu: "1", memory: "64Mi" }, { cpu: 1000, memory: 64 * 2 ** 20 }],
-        [{ cpu: "1" }, { cpu: 1000 }],
-      ]
-    ) assert.deepEqual(containerOf({}, { resources: { limits } }).applied.limits, read);
-    const requests = { cpu: "1", "ephemeral-storage": "1Gi" };
-    const limits = { memory: "1Gi", "example.com/gpu": "1" };
-    assert.deepEqual(containerOf({ resources: { requests, limits } }).otherResources, [
-      "requests.ephemeral-storage",
-      "limits.example.com/gpu",
-    ]);
-    const usual = { requests: { cpu: "1" }, limits: { memory: "1Gi" } };
-    assert.ok(!("otherResources" in containerOf({ resources: usual })));
-  },
-);
+pure("parseContainers() reads enforced limits, and other resources by name", () => {
+  for (
+    const [limits, read] of [
+      [{ cpu: "1", memory: "64Mi" }, { cpu: 1000, memory: 64 * 2 ** 20 }],
+      [{ cpu: "1" }, { cpu: 1000 }],
+    ]
+  ) assert.deepEqual(containerOf({}, { resources: { limits } }).applied.limits, read);
+  const requests = { cpu: "1", "ephemeral-storage": "1Gi" };
+  const limits = { memory: "1Gi", "example.com/gpu": "1" };
+  assert.deepEqual(containerOf({ resources: { requests, limits } }).otherResources, [
+    "requests.ephemeral-storage",
+    "limits.example.com/gpu",
+  ]);
+  const usual = { requests: { cpu: "1" }, limits: { memory: "1Gi" } };
+  assert.ok(!("otherResources" in containerOf({ resources: usual })));
+});
 
 pure("parseContainers() reads of each resource whether its change restarts the container", () => {
   const restarting = (...resources: string[]): PodContainer =>

@@ -24,31 +24,23 @@ import type { PlacementView } from "./placement_view.ts";
 const HALF = { "spot-percentage": "50" };
 const WEB = [{ nodes: ["spot-1", "spot-1"], annotations: HALF }];
 const PLAIN = [{ nodes: ["spot-1"] }];
-placedTest(
-  "placementCommand() shows those that take no part where it is asked to",
-  SHOP,
-  async (scene) => {
-    const [code, wide, err] = await placementOf(scene, "-o", "wide");
-    assert.deepEqual([code, err], [0, ""]);
-    assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
-    const off = /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m;
-    assert.match(wide, off);
-    assert.doesNotMatch(wide, /-o wide shows/);
-  },
-);
+placedTest("placementCommand() shows those that take no part if asked to", SHOP, async (scene) => {
+  const [code, wide, err] = await placementOf(scene, "-o", "wide");
+  assert.deepEqual([code, err], [0, ""]);
+  assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
+  const off = /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m;
+  assert.match(wide, off);
+  assert.doesNotMatch(wide, /-o wide shows/);
+});
 
-placedTest(
-  "placementCommand() reports one workload in detail",
-  SHOP,
-  async (scene) => {
-    const [, bad] = await placementOf(scene, "bad");
-    assert.match(bad, /^ConfigurationError: .*\/spot-percentage .*"lots"/m);
-    assert.match(bad, /^ {2}on-demand {2}1$/m);
-    assert.doesNotMatch(bad, /Next:|█/);
-    const [, late] = await placementOf(scene, "late");
-    assert.match(late, /^Spec: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
-  },
-);
+placedTest("placementCommand() reports one workload in detail", SHOP, async (scene) => {
+  const [, bad] = await placementOf(scene, "bad");
+  assert.match(bad, /^ConfigurationError: .*\/spot-percentage .*"lots"/m);
+  assert.match(bad, /^ {2}on-demand {2}1$/m);
+  assert.doesNotMatch(bad, /Next:|█/);
+  const [, late] = await placementOf(scene, "late");
+  assert.match(late, /^Spec: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
+});
 
 placedTest("placementCommand() shows revisions apart while a rollout lasts", [], async (scene) => {
   const old = { labels: { "pod-template-hash": "old" } };
@@ -125,56 +117,44 @@ placedTest("placementCommand() looks in the namespaces that are asked for", [{ n
   assert.equal((await placementOf(scene, "db", "-A"))[0], 0);
 });
 
-placedTest(
-  "placementCommand() leaves columns out that a terminal has no room for",
-  SHOP,
-  async (scene) => {
-    const head = async (columns: number): Promise<string> => {
-      scene.terminal = { columns, rows: 40 };
-      const [, out] = await scene.ran("placement");
-      return out.split("\n")[0]?.replaceAll(/ {2,}/g, " ") ?? "";
-    };
-    assert.equal(await head(300), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
-    assert.equal(await head(100), "WORKLOAD SPOT ON-DEMAND PENDING PHASE");
-    // Rather cut than left out.
-    assert.equal(await head(130), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
-    const lines = scene.out.split("\n");
-    assert.equal(Math.max(...lines.map((line) => line.length)), 130);
-    assert.match(lines[1] ?? "", /^deployment\/bad .* none: annotation spotalis.*…$/);
-  },
-);
+placedTest("placementCommand() leaves out columns without room", SHOP, async (scene) => {
+  const head = async (columns: number): Promise<string> => {
+    scene.terminal = { columns, rows: 40 };
+    const [, out] = await scene.ran("placement");
+    return out.split("\n")[0]?.replaceAll(/ {2,}/g, " ") ?? "";
+  };
+  assert.equal(await head(300), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
+  assert.equal(await head(100), "WORKLOAD SPOT ON-DEMAND PENDING PHASE");
+  // Rather cut than left out.
+  assert.equal(await head(130), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
+  const lines = scene.out.split("\n");
+  assert.equal(Math.max(...lines.map((line) => line.length)), 130);
+  assert.match(lines[1] ?? "", /^deployment\/bad .* none: annotation spotalis.*…$/);
+});
 
-placedTest(
-  "placementCommand() reports what is off, unless the user may not see it",
-  PLAIN,
-  async (scene) => {
-    const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
-    const out = async (): Promise<string> => (await placementOf(scene))[1];
-    scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
-    assert.doesNotMatch(await out(), /is off|No controller/);
-    scene.placement.variables = {};
-    assert.match(await out(), off);
-    scene.settings = "market:\n  enabled: true\nplacement:\n  enabled: true\n";
-    assert.doesNotMatch(await out(), off);
-    scene.settings = "placement:\n  enabled: false\n";
-    assert.match(await out(), off);
-    scene.placement.args = ["--market=on", "--placement=on"];
-    assert.doesNotMatch(await out(), off);
-    scene.placement.args = [];
-    scene.placement.hidden.add("controllerCommand");
-    assert.doesNotMatch(await out(), off);
-  },
-);
+placedTest("placementCommand() reports what is off, if it is seen", PLAIN, async (scene) => {
+  const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
+  const out = async (): Promise<string> => (await placementOf(scene))[1];
+  scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
+  assert.doesNotMatch(await out(), /is off|No controller/);
+  scene.placement.variables = {};
+  assert.match(await out(), off);
+  scene.settings = "market:\n  enabled: true\nplacement:\n  enabled: true\n";
+  assert.doesNotMatch(await out(), off);
+  scene.settings = "placement:\n  enabled: false\n";
+  assert.match(await out(), off);
+  scene.placement.args = ["--market=on", "--placement=on"];
+  assert.doesNotMatch(await out(), off);
+  scene.placement.args = [];
+  scene.placement.hidden.add("controllerCommand");
+  assert.doesNotMatch(await out(), off);
+});
 
-placedTest(
-  "placementCommand() shows a status that it can't read as not known",
-  [],
-  async (scene) => {
-    assert.equal((await placementOf(scene))[0], 0);
-    scene.placement.published.set("Deployment.web", "{").set("other", "{}");
-    assert.match((await placementOf(scene))[1], /\ndeployment\/web +- +- +- +not known .*\n$/);
-  },
-);
+placedTest("placementCommand() shows an unreadable status as not known", [], async (scene) => {
+  assert.equal((await placementOf(scene))[0], 0);
+  scene.placement.published.set("Deployment.web", "{").set("other", "{}");
+  assert.match((await placementOf(scene))[1], /\ndeployment\/web +- +- +- +not known .*\n$/);
+});
 
 const HOME = "\x1b[H";
 const SMALL = { columns: 100, rows: 6 };
@@ -209,65 +189,50 @@ async function watched(
   return scene.out;
 }
 
-placedTest(
-  "placementCommand() watches, and writes again only what has changed",
-  WEB,
-  async (scene) => {
-    const tables = (await watched(scene, { args: ["-w"] })).split("\n\n");
-    assert.deepEqual(tables.map((table) => /web +(\S+)/.exec(table)?.[1]), ["2/1", "1/1"]);
-    const json = await watched(scene, { args: ["--watch=1s", "-o", "json"] });
-    const phases = json.trimEnd().split("\n").map((line) => JSON.parse(line).workloads[0].phase);
-    assert.deepEqual(phases, ["Converging", "AsSpecified"]);
-    const yaml = await watched(scene, { args: ["-w", "-o", "yaml"] });
-    assert.equal(yaml.match(/^---$/gm)?.length, 2);
-  },
-);
+placedTest("placementCommand() watches, and writes again only what changed", WEB, async (scene) => {
+  const tables = (await watched(scene, { args: ["-w"] })).split("\n\n");
+  assert.deepEqual(tables.map((table) => /web +(\S+)/.exec(table)?.[1]), ["2/1", "1/1"]);
+  const json = await watched(scene, { args: ["--watch=1s", "-o", "json"] });
+  const phases = json.trimEnd().split("\n").map((line) => JSON.parse(line).workloads[0].phase);
+  assert.deepEqual(phases, ["Converging", "AsSpecified"]);
+  const yaml = await watched(scene, { args: ["-w", "-o", "yaml"] });
+  assert.equal(yaml.match(/^---$/gm)?.length, 2);
+});
 
-placedTest(
-  "placementCommand() draws over the last screen, and no further than it goes",
-  WEB,
-  async (scene) => {
-    const screens = (await watched(scene, { terminal: SMALL, args: ["-w"] })).split(HOME);
-    assert.deepEqual([screens.length, screens[0]], [3, "\x1b[2J"]);
-    const [, detail = ""] = (await watched(scene, { terminal: SMALL, args: ["web", "-w"] }))
-      .split(HOME);
-    assert.ok(detail.endsWith(" more lines\x1b[K\n\x1b[J"), detail);
-    assert.equal(detail.split("\n").length, 6);
-  },
-);
+placedTest("placementCommand() draws over the last screen", WEB, async (scene) => {
+  const screens = (await watched(scene, { terminal: SMALL, args: ["-w"] })).split(HOME);
+  assert.deepEqual([screens.length, screens[0]], [3, "\x1b[2J"]);
+  const [, detail = ""] = (await watched(scene, { terminal: SMALL, args: ["web", "-w"] }))
+    .split(HOME);
+  assert.ok(detail.endsWith(" more lines\x1b[K\n\x1b[J"), detail);
+  assert.equal(detail.split("\n").length, 6);
+});
 
-placedTest(
-  "placementCommand() outlasts a server that is away, but not one that refuses at once",
-  WEB,
-  async (scene) => {
-    const { placement } = scene.cluster;
-    const away = () => Promise.reject(new ApiError(0, "Unreachable", "connection refused"));
-    let reads = 0;
-    const statuses = () => ++reads === 2 ? away() : placement.statuses();
-    const cluster = { ...scene.cluster, placement: { ...placement, statuses } };
-    const out = await watched(scene, { args: ["-w"], cluster });
-    assert.match(out, /2\/1.*\n\nCannot .*: connection refused; .*\n\n.*1\/1/s);
-    reads = 1;
-    const world = { ...scene.world, connect: () => Promise.resolve(cluster) };
-    assert.equal(await runCoalloc(["placement", "-w"], world), 1);
-    assert.match(scene.err, /^Cannot .*: connection refused; /);
-    scene.placement.hidden.add("statuses");
-    assert.equal(await scene.run("placement", "-w"), 1);
-  },
-);
+placedTest("placementCommand() outlasts an outage, but no refusal", WEB, async (scene) => {
+  const { placement } = scene.cluster;
+  const away = () => Promise.reject(new ApiError(0, "Unreachable", "connection refused"));
+  let reads = 0;
+  const statuses = () => ++reads === 2 ? away() : placement.statuses();
+  const cluster = { ...scene.cluster, placement: { ...placement, statuses } };
+  const out = await watched(scene, { args: ["-w"], cluster });
+  assert.match(out, /2\/1.*\n\nCannot .*: connection refused; .*\n\n.*1\/1/s);
+  reads = 1;
+  const world = { ...scene.world, connect: () => Promise.resolve(cluster) };
+  assert.equal(await runCoalloc(["placement", "-w"], world), 1);
+  assert.match(scene.err, /^Cannot .*: connection refused; /);
+  scene.placement.hidden.add("statuses");
+  assert.equal(await scene.run("placement", "-w"), 1);
+});
 
-pure(
-  "fittedScreen() keeps a text that fits, and counts lines that the terminal continues as often",
-  () => {
-    const size = { columns: 10, rows: 5 };
-    assert.equal(fittedScreen("a\nb\nc\nd\n", size), "a\nb\nc\nd\n");
-    const long = `${"a".repeat(25)}\n`;
-    assert.equal(fittedScreen(`${long}b\nc\n`, size), `${long}… and 2 more lines\n`);
-    // Colours have no width.
-    const painted = `${paint("a".repeat(10), "green", { color: true })}\nb\n`;
-    assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
-  },
-);
+pure("fittedScreen() keeps what fits, and counts lines that the terminal continues", () => {
+  const size = { columns: 10, rows: 5 };
+  assert.equal(fittedScreen("a\nb\nc\nd\n", size), "a\nb\nc\nd\n");
+  const long = `${"a".repeat(25)}\n`;
+  assert.equal(fittedScreen(`${long}b\nc\n`, size), `${long}… and 2 more lines\n`);
+  // Colours have no width.
+  const painted = `${paint("a".repeat(10), "green", { color: true })}\nb\n`;
+  assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
+});
 
 pure("phaseTone() and nextText() set apart what is wrong, and a fallback without a pod", () => {
   assert.equal(phaseTone("Misconfigured"), "red");

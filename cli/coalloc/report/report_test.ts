@@ -84,21 +84,18 @@ function raiseManifest(scene: CoallocScene): void {
   ];
 }
 
-shopTest(
-  "report counts what was applied in place, in hours since and within the period",
-  async (scene) => {
-    raiseManifest(scene);
-    const { figures, workloads } = await reported(scene, PRICES);
-    assert.deepEqual(workloads, [{
-      ...{ namespace: "shop", kind: "StatefulSet", name: "db", cores: 1, gib: 2 },
-      ...{ before: { cores: 3, gib: 4 }, hours: 26, money: (0.1 + 0.02) * 26 },
-    }]);
-    const money = figures.find(({ key }) => key === "moneySaved");
-    assert.deepEqual([money?.value, money?.unit], [workloads[0]?.money, "money"]);
-    const [day] = (await reported(scene, ` --since 24h${PRICES}`)).workloads;
-    assert.equal(day?.hours, 24);
-  },
-);
+shopTest("report counts what was applied in place, in hours of the period", async (scene) => {
+  raiseManifest(scene);
+  const { figures, workloads } = await reported(scene, PRICES);
+  assert.deepEqual(workloads, [{
+    ...{ namespace: "shop", kind: "StatefulSet", name: "db", cores: 1, gib: 2 },
+    ...{ before: { cores: 3, gib: 4 }, hours: 26, money: (0.1 + 0.02) * 26 },
+  }]);
+  const money = figures.find(({ key }) => key === "moneySaved");
+  assert.deepEqual([money?.value, money?.unit], [workloads[0]?.money, "money"]);
+  const [day] = (await reported(scene, ` --since 24h${PRICES}`)).workloads;
+  assert.equal(day?.hours, 24);
+});
 
 /** Sets the requests of the second of those pods. */
 function setRequests(scene: CoallocScene, requests: { cpu: number; memory: number }): void {
@@ -159,44 +156,41 @@ function answers(
 
 const HOUR = " -A --since 1h --prometheus http://p:9090/";
 
-shopTest(
-  "report asks Prometheus for the period, and for the one to compare with",
-  async (scene) => {
-    addPods(scene);
-    const asked = answers(scene, (query, endMs) => {
-      if (query.includes("increase(mbcas_node_scarce")) return undefined;
-      if (query.startsWith("count_over_time")) return 240;
-      if (query.startsWith("count(group by (cluster)")) return 1;
-      return query.startsWith("max_over_time") ? 1 : endMs >= NOW ? 7 : 9;
-    });
-    const figuresBefore = async (flags: string): Promise<readonly unknown[]> => {
-      const { figures, comparedTo } = await reported(scene, HOUR + flags);
-      const compared = figures.filter(({ source, before }) =>
-        before !== undefined && source[0] !== "R"
-      );
-      return [comparedTo, ...compared.map(({ key, value, before }) => [key, value, before])];
-    };
-    const all = [
-      ...["podsMeasured", "usageBeyondOriginal", "throttledSeconds", "limitChanges"],
-      ...["containersThrottledSeconds", "containersCPU"],
-    ].map((key) => [key, 7, 9]);
-    assert.deepEqual(await figuresBefore(""), ["2025-12-31T23:00:00.000Z", ...all]);
-    assert.deepEqual(new Set(asked.map(({ endMs }) => endMs)), new Set([NOW, NOW - 3_600_000]));
-    const installed = Date.UTC(2025, 10, 1);
-    assert.deepEqual(await figuresBefore(" --compare-to 2025-11-01"), [
-      "2025-11-01T00:00:00.000Z",
-      ...all,
-    ]);
-    assert(asked.some(({ endMs }) => endMs === installed));
-    assert.deepEqual(new Set(asked.map(({ server }) => server)), new Set(["http://p:9090"]));
-    const [, page] = await scene.ran(`report${HOUR}`);
-    assert.match(page, /other days/);
-    const view = await reported(scene, HOUR);
-    const scarce = view.missing.find(({ key }) => key === "scarceSeconds");
-    assert.match(scarce?.why ?? "", /mbcas_node_scarce_seconds_total/);
-    assert.equal((await scene.ran(`report${HOUR} --compare-to 2026-01-01`))[0], 1);
-  },
-);
+shopTest("report asks Prometheus for the period, and for the one before", async (scene) => {
+  addPods(scene);
+  const asked = answers(scene, (query, endMs) => {
+    if (query.includes("increase(mbcas_node_scarce")) return undefined;
+    if (query.startsWith("count_over_time")) return 240;
+    if (query.startsWith("count(group by (cluster)")) return 1;
+    return query.startsWith("max_over_time") ? 1 : endMs >= NOW ? 7 : 9;
+  });
+  const figuresBefore = async (flags: string): Promise<readonly unknown[]> => {
+    const { figures, comparedTo } = await reported(scene, HOUR + flags);
+    const compared = figures.filter(({ source, before }) =>
+      before !== undefined && source[0] !== "R"
+    );
+    return [comparedTo, ...compared.map(({ key, value, before }) => [key, value, before])];
+  };
+  const all = [
+    ...["podsMeasured", "usageBeyondOriginal", "throttledSeconds", "limitChanges"],
+    ...["containersThrottledSeconds", "containersCPU"],
+  ].map((key) => [key, 7, 9]);
+  assert.deepEqual(await figuresBefore(""), ["2025-12-31T23:00:00.000Z", ...all]);
+  assert.deepEqual(new Set(asked.map(({ endMs }) => endMs)), new Set([NOW, NOW - 3_600_000]));
+  const installed = Date.UTC(2025, 10, 1);
+  assert.deepEqual(await figuresBefore(" --compare-to 2025-11-01"), [
+    "2025-11-01T00:00:00.000Z",
+    ...all,
+  ]);
+  assert(asked.some(({ endMs }) => endMs === installed));
+  assert.deepEqual(new Set(asked.map(({ server }) => server)), new Set(["http://p:9090"]));
+  const [, page] = await scene.ran(`report${HOUR}`);
+  assert.match(page, /other days/);
+  const view = await reported(scene, HOUR);
+  const scarce = view.missing.find(({ key }) => key === "scarceSeconds");
+  assert.match(scarce?.why ?? "", /mbcas_node_scarce_seconds_total/);
+  assert.equal((await scene.ran(`report${HOUR} --compare-to 2026-01-01`))[0], 1);
+});
 
 shopTest("report asks for one cluster and one namespace where that is asked for", async (scene) => {
   addPods(scene);
@@ -340,18 +334,15 @@ pure("readHistory() gives the reason where the period before can't be read", asy
   assert.match(whysOf(one, "before")[0] ?? "", /--since/);
 });
 
-pure(
-  "readHistory() adds up no clusters with different labels, nor those of earlier leaders",
-  async () => {
-    const kubelets = await read((query) =>
-      /^count\(group.*container_cpu/.test(query) ? 3 : undefined
-    );
-    assert.match(whysOf(kubelets, "containersCPU")[0] ?? "", /3 clusters.*--prometheus-matchers/);
-    assert(kubelets.figures.some(({ key }) => key === "throttledSeconds"));
-    const leaders = await read((query, now) => query.includes("leader") && !now ? 2 : undefined);
-    assert.deepEqual([leaders.figures.length, leaders.queries.length], [0, 2]);
-  },
-);
+pure("readHistory() adds up no several clusters, nor those of earlier leaders", async () => {
+  const kubelets = await read((query) =>
+    /^count\(group.*container_cpu/.test(query) ? 3 : undefined
+  );
+  assert.match(whysOf(kubelets, "containersCPU")[0] ?? "", /3 clusters.*--prometheus-matchers/);
+  assert(kubelets.figures.some(({ key }) => key === "throttledSeconds"));
+  const leaders = await read((query, now) => query.includes("leader") && !now ? 2 : undefined);
+  assert.deepEqual([leaders.figures.length, leaders.queries.length], [0, 2]);
+});
 
 pure("readHistory() asks a few queries at a time, and for fewer moments of many pods", async () => {
   const { most, queries } = await read(() => undefined);

@@ -27,29 +27,26 @@ function limits(scene: CoallocScene, key: string) {
 
 const OWN = [200, 200, ["mbcas-restore"]];
 
-sceneTest(
-  "restoreCommand() opts one pod out, and notes that a workload's pod ends its opt-out",
-  async (scene) => {
-    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5", uid: "rs-1" };
-    addMarketPod(scene, "web", { ...CHANGED, metadata: { owner } });
-    addMarketPod(scene, "bare", CHANGED);
-    const [, json, note] = await scene.ran("restore web -o json");
-    assert.deepEqual(JSON.parse(json).notes.map((note: string) => `${note}.\n`), [note]);
-    assert.deepEqual(limits(scene, "shop/web"), OWN);
-    const [code, out, err] = await scene.ran("restore bare");
-    assert.deepEqual([code, err], [0, ""]);
-    assert.match(
-      out,
-      /^Restored +shop\/bare +app 450m → 200m \(0\.\d s\)\n1 of 1 pod restored\.\n$/,
-    );
-    assert.deepEqual(limits(scene, "shop/bare"), OWN);
-    assert.equal(pod(scene, "shop/bare").metadata.annotations[MANAGED], "false");
-    // A pod that is opted out already may be so by its template.
-    const [again, text, none] = await scene.ran("restore shop/web");
-    assert.deepEqual([again, none], [0, ""]);
-    assert.match(text, /^Restored +shop\/web +the [^→]*\n/);
-  },
-);
+sceneTest("restoreCommand() opts one pod out, and notes when that ends", async (scene) => {
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5", uid: "rs-1" };
+  addMarketPod(scene, "web", { ...CHANGED, metadata: { owner } });
+  addMarketPod(scene, "bare", CHANGED);
+  const [, json, note] = await scene.ran("restore web -o json");
+  assert.deepEqual(JSON.parse(json).notes.map((note: string) => `${note}.\n`), [note]);
+  assert.deepEqual(limits(scene, "shop/web"), OWN);
+  const [code, out, err] = await scene.ran("restore bare");
+  assert.deepEqual([code, err], [0, ""]);
+  assert.match(
+    out,
+    /^Restored +shop\/bare +app 450m → 200m \(0\.\d s\)\n1 of 1 pod restored\.\n$/,
+  );
+  assert.deepEqual(limits(scene, "shop/bare"), OWN);
+  assert.equal(pod(scene, "shop/bare").metadata.annotations[MANAGED], "false");
+  // A pod that is opted out already may be so by its template.
+  const [again, text, none] = await scene.ran("restore shop/web");
+  assert.deepEqual([again, none], [0, ""]);
+  assert.match(text, /^Restored +shop\/web +the [^→]*\n/);
+});
 
 sceneTest("restoreCommand() restores a namespace, and leaves others alone", async (scene) => {
   addMarketPod(scene, "a", CHANGED);
@@ -234,36 +231,33 @@ sceneTest("restoreCommand() restores where the user can't see the controller", a
   await assert.rejects(scene.run("restore", "web"), /a fault/);
 });
 
-sceneTest(
-  "awaitRelease() looks each second, and when time is up or it is stopped",
-  async (scene) => {
-    const { clock, cluster: { reader } } = scene;
-    addMarketPod(scene, "web", CHANGED);
-    const restored = { namespace: "shop", pod: "web", message: "", steps: [], tookMs: 0 };
-    const rows = [
-      { releasedMs: 700, timeoutMs: 5000, expected: ["Restored", 1000] },
-      { releasedMs: 1700, timeoutMs: 1500, expected: ["RestoreBlocked", 1500] },
-      { releasedMs: Infinity, timeoutMs: 5000, stoppedMs: 300, expected: ["RestoreBlocked", 300] },
-    ];
-    for (const { releasedMs, timeoutMs, stoppedMs = Infinity, expected } of rows) {
-      const beganMs = clock.monotonic();
-      const ending = new AbortController();
-      clock.at(beganMs + stoppedMs, () => ending.abort());
-      let lookedMs = NaN;
-      const allocations = async () => {
-        lookedMs = clock.monotonic() - beganMs;
-        return lookedMs < releasedMs ? await reader.allocations() : [];
-      };
-      const controllerIsAlive = () => Promise.resolve(true);
-      const release = awaitRelease([{ ...restored, outcome: "Restored" }], {
-        ...{ reader: { ...reader, allocations, controllerIsAlive }, clock, timeoutMs },
-        signal: ending.signal,
-      });
-      const { results } = await settleVirtually(clock, release);
-      assert.deepEqual([results[0]?.outcome, lookedMs], expected);
-    }
-  },
-);
+sceneTest("awaitRelease() looks each second, at its timeout and when stopped", async (scene) => {
+  const { clock, cluster: { reader } } = scene;
+  addMarketPod(scene, "web", CHANGED);
+  const restored = { namespace: "shop", pod: "web", message: "", steps: [], tookMs: 0 };
+  const rows = [
+    { releasedMs: 700, timeoutMs: 5000, expected: ["Restored", 1000] },
+    { releasedMs: 1700, timeoutMs: 1500, expected: ["RestoreBlocked", 1500] },
+    { releasedMs: Infinity, timeoutMs: 5000, stoppedMs: 300, expected: ["RestoreBlocked", 300] },
+  ];
+  for (const { releasedMs, timeoutMs, stoppedMs = Infinity, expected } of rows) {
+    const beganMs = clock.monotonic();
+    const ending = new AbortController();
+    clock.at(beganMs + stoppedMs, () => ending.abort());
+    let lookedMs = NaN;
+    const allocations = async () => {
+      lookedMs = clock.monotonic() - beganMs;
+      return lookedMs < releasedMs ? await reader.allocations() : [];
+    };
+    const controllerIsAlive = () => Promise.resolve(true);
+    const release = awaitRelease([{ ...restored, outcome: "Restored" }], {
+      ...{ reader: { ...reader, allocations, controllerIsAlive }, clock, timeoutMs },
+      signal: ending.signal,
+    });
+    const { results } = await settleVirtually(clock, release);
+    assert.deepEqual([results[0]?.outcome, lookedMs], expected);
+  }
+});
 
 sceneTest("restoreCommand() has a summary also when the wait is interrupted", async (scene) => {
   addMarketPod(scene, "web", CHANGED);

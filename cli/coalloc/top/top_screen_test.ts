@@ -88,17 +88,14 @@ No agent runs
   );
 });
 
-pure(
-  "topScreen() draws no bar for an allocation beside an agent's view, and dims its reason",
-  () => {
-    const both = readings({ allocations: [WRITTEN] });
-    const text = screen(both);
-    assert.match(text, /^shop .*[█▒│]/m);
-    assert.doesNotMatch(text, /^other .*[█▒│]/m);
-    const painted = screen(both, ALL, { color: true });
-    assert.equal(painted.split("\x1b[2mThrottled\x1b[22m").length, 2);
-  },
-);
+pure("topScreen() draws no bar for an allocation beside a view, and dims its reason", () => {
+  const both = readings({ allocations: [WRITTEN] });
+  const text = screen(both);
+  assert.match(text, /^shop .*[█▒│]/m);
+  assert.doesNotMatch(text, /^other .*[█▒│]/m);
+  const painted = screen(both, ALL, { color: true });
+  assert.equal(painted.split("\x1b[2mThrottled\x1b[22m").length, 2);
+});
 
 pure("topScreen() shows that a limit is on its way from a difference of 10 m on", () => {
   const [{ limit: _limit, enforced: _enforced, ...pod } = assert.fail("no pod")] =
