@@ -130,15 +130,14 @@ Deno.test("serveTimed() forwards requests and answers as they are, a stream unti
 });
 
 Deno.test("serveTimed() closes connections with requests that do not come, or are none", async () => {
-  for (
-    const [sent, requestMs, status] of [
-      ["", 60_000, 408],
-      ["GET / HTTP/1.1\r\nhost: a\r\n", 60_000, 408],
-      ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf", 50, 408],
-      ["GET / HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n", 60_000, 400],
-      ["GET / HTTP/1.1\r\nhost: a/b?\r\nconnection: close\r\n\r\n", 60_000, 400],
-    ] as const
-  ) {
+  const rows = [
+    ["", 60_000, 408],
+    ["GET / HTTP/1.1\r\nhost: a\r\n", 60_000, 408],
+    ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf", 50, 408],
+    ["GET / HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n", 60_000, 400],
+    ["GET / HTTP/1.1\r\nhost: a/b?\r\nconnection: close\r\n\r\n", 60_000, 400],
+  ] as const;
+  for (const [sent, requestMs, status] of rows) {
     const server = await serveTimed(
       { fetch: async (request) => new Response(await request.text()) },
       { address: "127.0.0.1:0", headersMs: 50, requestMs },

@@ -138,13 +138,12 @@ function read(
 }
 
 pureYAML("readProgramSettings() reads flags, variables and the file that one of them names", () => {
-  for (
-    const [args, env] of [
-      [["--", "--config", "/etc/c.yaml", "--dry-run"], {}],
-      [["--config=/etc/c.yaml"], { MBCAS_DRY_RUN: "on" }],
-      [["--dry-run", "true"], { MBCAS_CONFIG: "/etc/c.yaml" }],
-    ] as const
-  ) {
+  const rows = [
+    [["--", "--config", "/etc/c.yaml", "--dry-run"], {}],
+    [["--config=/etc/c.yaml"], { MBCAS_DRY_RUN: "on" }],
+    [["--dry-run", "true"], { MBCAS_CONFIG: "/etc/c.yaml" }],
+  ] as const;
+  for (const [args, env] of rows) {
     const result = read(args, env);
     assert.ok("settings" in result, JSON.stringify(result));
     assert.partialDeepStrictEqual(result.settings.values, { dryRun: true, workers: 3 });

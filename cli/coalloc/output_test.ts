@@ -212,19 +212,12 @@ function evilScene({ isTerminal }: { readonly isTerminal: boolean }): CoallocSce
 }
 
 const LINES = [
-  "top",
-  "top -o wide",
-  "explain web",
-  "explain web -o yaml",
-  "explain web -o json",
+  ...["top", "top -o wide", "explain web", "explain web -o yaml", "explain web -o json"],
   `explain ${EVIL}`,
   "resize web --cpu-limit 300m --timeout 1s",
   "restore web --timeout 1s",
   "restore --all --yes --timeout 1s",
-  "placement",
-  "recommend",
-  "recommend web",
-  "recommend -o patch",
+  ...["placement", "recommend", "recommend web", "recommend -o patch"],
 ];
 
 for (const isTerminal of [false, true]) {

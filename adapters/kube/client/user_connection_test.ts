@@ -236,13 +236,12 @@ Deno.test("request() ends by its timeout or its signal, and throws the server's 
 });
 
 Deno.test("bearerToken() is the user's own, and undefined for another login or another user", async () => {
-  for (
-    const [user, token] of [
-      [{ token: "own" }, "own"],
-      [{ username: "me", password: "secret" }, undefined],
-      [{ token: "own", as: "other" }, undefined],
-    ] as const
-  ) {
+  const rows = [
+    [{ token: "own" }, "own"],
+    [{ username: "me", password: "secret" }, undefined],
+    [{ token: "own", as: "other" }, undefined],
+  ] as const;
+  for (const [user, token] of rows) {
     const kubeconfig = userKubeconfig("http://127.0.0.1:1", { user });
     assert.equal(await withUser(kubeconfig, (one) => one.bearerToken()), token);
   }
@@ -277,13 +276,12 @@ Deno.test("connectKubeconfig() connects by the file's token, and refuses what it
     assert.equal(server.requests[0]?.headers.get("authorization"), "Bearer abc");
     connection.close();
   });
-  for (
-    const [text, what] of [
-      [file({ exec: { command: "login" } }), /has exec/],
-      [file({}, { "insecure-skip-tls-verify": true }), /has insecure-skip-tls-verify/],
-      ["just a text", /has no server/],
-    ] as const
-  ) {
+  const rows = [
+    [file({ exec: { command: "login" } }), /has exec/],
+    [file({}, { "insecure-skip-tls-verify": true }), /has insecure-skip-tls-verify/],
+    ["just a text", /has no server/],
+  ] as const;
+  for (const [text, what] of rows) {
     await withFile(text, async (path) => {
       await assert.rejects(connectKubeconfig({ program: "test", path }), {
         name: "TypeError",

@@ -40,10 +40,7 @@ const RAW = {
     },
   },
   spec: {
-    scaleTargetRef,
-    minReplicas: 1,
-    maxReplicas: 5,
-    metrics: [utilization(80)],
+    ...{ scaleTargetRef, minReplicas: 1, maxReplicas: 5, metrics: [utilization(80)] },
     behavior: { scaleDown: { stabilizationWindowSeconds: 60, policies: [] } },
   },
   status: { lastScaleTime: "2026-01-01T00:00:00Z", currentReplicas: 2, desiredReplicas: 2 },
@@ -159,16 +156,15 @@ pure("parseVerticalPodAutoscaler() takes one for acting where it can't read more
 
 pure("parseVerticalPodAutoscaler() keeps one that can't be read, as mode Off", () => {
   const policies = (containerPolicies: unknown) => ({ resourcePolicy: { containerPolicies } });
-  for (
-    const [odd, why] of [
-      [{ updatePolicy: { updateMode: 5 } }, /updateMode is/],
-      [{ updatePolicy: "Off" }, /updatePolicy is/],
-      [{ resourcePolicy: "none" }, /resourcePolicy is/],
-      [policies("app"), /containerPolicies is/],
-      [policies([["app"]]), /policy is/],
-      [policies([{ containerName: "a", controlledResources: "memory" }]), /controlledResources is/],
-    ] as const
-  ) {
+  const rows = [
+    [{ updatePolicy: { updateMode: 5 } }, /updateMode is/],
+    [{ updatePolicy: "Off" }, /updatePolicy is/],
+    [{ resourcePolicy: "none" }, /resourcePolicy is/],
+    [policies("app"), /containerPolicies is/],
+    [policies([["app"]]), /policy is/],
+    [policies([{ containerName: "a", controlledResources: "memory" }]), /controlledResources is/],
+  ] as const;
+  for (const [odd, why] of rows) {
     const { unreadable = "", ...rest } = vpa(odd);
     assert.match(unreadable, why);
     assert.match(unreadable, /^Cannot read /);

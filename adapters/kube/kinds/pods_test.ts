@@ -5,31 +5,29 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { parseNode, parsePersistentVolume } from "./nodes.ts";
 import { parsePod } from "./pods.ts";
 
+const NAMED = {
+  ...{ name: "web-0", namespace: "shop", uid: "u1", resourceVersion: "42", generation: 3 },
+  ...{ labels: { app: "web" }, annotations: { "mbcas.io/max-cpu": "2" } },
+};
+const PENDING = {
+  ...{ type: "PodResizePending", reason: "Deferred", message: "no room", observedGeneration: 3 },
+};
+const APP = 'k:{"name":"app"}';
 const LIMIT = { "f:resources": { "f:limits": { "f:cpu": {} } } };
 
 /** A running pod as a server of 1.36 gives it, cut to what matters. */
 const RUNNING = {
   metadata: {
-    name: "web-0",
-    namespace: "shop",
-    uid: "u1",
-    resourceVersion: "42",
-    generation: 3,
-    labels: { app: "web" },
-    annotations: { "mbcas.io/max-cpu": "2" },
+    ...NAMED,
     ownerReferences: [
       { apiVersion: "v1", kind: "Node", name: "n", uid: "u0" },
       { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u2", controller: true },
     ],
     managedFields: [
+      { manager: "kubectl", fieldsV1: { "f:spec": { "f:containers": { [APP]: {} } } } },
       {
-        manager: "kubectl",
-        fieldsV1: { "f:spec": { "f:containers": { 'k:{"name":"app"}': {} } } },
-      },
-      {
-        manager: "mbcas",
-        subresource: "resize",
-        fieldsV1: { "f:spec": { "f:containers": { 'k:{"name":"app"}': LIMIT } } },
+        ...{ manager: "mbcas", subresource: "resize" },
+        fieldsV1: { "f:spec": { "f:containers": { [APP]: LIMIT } } },
       },
     ],
   },
@@ -54,19 +52,11 @@ const RUNNING = {
     qosClass: "Burstable",
     conditions: [
       { type: "Ready", status: "True" },
-      {
-        type: "PodResizePending",
-        status: "True",
-        reason: "Deferred",
-        message: "no room",
-        observedGeneration: 3,
-      },
+      { ...PENDING, status: "True" },
       { type: "PodResizeInProgress", status: "False" },
     ],
     containerStatuses: [{
-      name: "app",
-      ready: true,
-      containerID: "containerd://ab",
+      ...{ name: "app", ready: true, containerID: "containerd://ab" },
       resources: { limits: { cpu: "200m" } },
     }],
     initContainerStatuses: [{ name: "proxy", ready: true, containerID: "containerd://cd" }],
@@ -76,13 +66,7 @@ const RUNNING = {
 pure("parsePod() keeps what the product uses of a running pod", () => {
   assert.deepEqual(parsePod(RUNNING), {
     metadata: {
-      name: "web-0",
-      namespace: "shop",
-      uid: "u1",
-      resourceVersion: "42",
-      generation: 3,
-      labels: { app: "web" },
-      annotations: { "mbcas.io/max-cpu": "2" },
+      ...NAMED,
       terminating: false,
       owner: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u2" },
     },
@@ -104,12 +88,7 @@ pure("parsePod() keeps what the product uses of a running pod", () => {
       ...{ name: "setup", sidecar: false, ready: false },
       ...{ requests: {}, limits: { cpu: 1000 }, applied: NO_RESOURCES, restartsOnCPU: false },
     }],
-    resizeConditions: [{
-      type: "PodResizePending",
-      reason: "Deferred",
-      message: "no room",
-      observedGeneration: 3,
-    }],
+    resizeConditions: [PENDING],
   });
 });
 

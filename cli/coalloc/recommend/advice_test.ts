@@ -121,17 +121,18 @@ pure("changeCell() sets raises apart from what shrinks, and from what stays", ()
     ) => (amount === undefined ? { count: 1 } : { count: 1, [name]: amount }));
     return changeCell(container({ recommended: RECOMMENDED, pods }), name);
   };
-  for (
-    const [tone, ...amounts] of [
-      ["yellow", 200],
-      ["green", 400],
-      ["dim", 300],
-      ["yellow", undefined],
-      ["yellow", 200, 300],
-      ["green", 300, 400],
-      [undefined, 200, 400],
-    ] as const
-  ) assert.equal(cell("cpu", ...amounts).tone, tone, amounts.join());
+  const rows = [
+    ["yellow", 200],
+    ["green", 400],
+    ["dim", 300],
+    ["yellow", undefined],
+    ["yellow", 200, 300],
+    ["green", 300, 400],
+    [undefined, 200, 400],
+  ] as const;
+  for (const [tone, ...amounts] of rows) {
+    assert.equal(cell("cpu", ...amounts).tone, tone, amounts.join());
+  }
   // A limit that is not set is above all others.
   assert.deepEqual(cell("cpuLimit", undefined), { text: "none → 500m", tone: "green" });
   assert.deepEqual(cell("cpuLimit", 200), { text: "200m → 500m", tone: "yellow" });
@@ -141,16 +142,17 @@ pure("changeCell() reports what is not set, not known, and left alone", () => {
   const template = { cpu: 100, cpuLimit: 200 };
   const recommended = { cpu: 300, memory: 1 };
   const pods = [{ count: 2, cpu: 150 }, { count: 1, cpu: 120 }];
-  for (
-    const [text, change, name = "cpu"] of [
-      ["- → 300m", { recommended }],
-      ["100m → 300m", { recommended, template }],
-      ["100m → -", { template }],
-      ["200m", { template, recommended }, "cpuLimit"],
-      ["120m..150m → -", { template, pods }],
-      ["none..120m..150m → -", { pods: [...pods, { count: 1 }] }],
-    ] as const
-  ) assert.equal(changeCell(container(change), name).text, text);
+  const rows = [
+    ["- → 300m", { recommended }],
+    ["100m → 300m", { recommended, template }],
+    ["100m → -", { template }],
+    ["200m", { template, recommended }, "cpuLimit"],
+    ["120m..150m → -", { template, pods }],
+    ["none..120m..150m → -", { pods: [...pods, { count: 1 }] }],
+  ] as const;
+  for (const [text, change, name = "cpu"] of rows) {
+    assert.equal(changeCell(container(change), name).text, text);
+  }
   assert.equal(inForceText(container({ inForce: { memory: 84.5 * MEBI } }), "memory"), "84.5Mi");
   assert.equal(inForceText(container({}), "cpu"), "-");
   const memory = { grows: 0, shrinks: 1.5 * 1024 * MEBI };

@@ -108,15 +108,14 @@ shopTest("recommendCommand() looks in the namespaces that are asked for", async 
   assert.ok(web !== undefined);
   const far = { ...web, workload: { ...web.workload, namespace: "far" } };
   scene.rightsizing.reports = [...reportsOf(shopRecords()), ...reportsOf([far], "far")];
-  for (
-    const [args, count] of [
-      [[], 3],
-      [["-A"], 4],
-      [["-n", "far"], 1],
-      [["--policy", "all"], 2],
-      [["--policy", "platform/databases"], 1],
-    ] as const
-  ) {
+  const rows = [
+    [[], 3],
+    [["-A"], 4],
+    [["-n", "far"], 1],
+    [["--policy", "all"], 2],
+    [["--policy", "platform/databases"], 1],
+  ] as const;
+  for (const [args, count] of rows) {
     const [, json] = await recommended(scene, "-o", "json", ...args);
     assert.equal(JSON.parse(json).workloads.length, count, args.join());
   }
@@ -208,16 +207,15 @@ const same = (value: number) => ({
 });
 
 pure("usagePlot() shows where the samples lie, and the recommended request among them", () => {
-  for (
-    const [usage, options, plot] of [
-      [USAGE, { recommended: 100, width: 10 }, "··███▓───│"],
-      [USAGE, { recommended: 30, width: 16 }, "····██│███▓▓────"],
-      [USAGE, { width: 16 }, "····██████▓▓────"],
-      [{ ...USAGE, p95: 70, p99: 75 }, { width: 16 }, "····██████▓▓▒▒░─"],
-      [same(0), { width: 5 }, "█····"],
-      [same(0), { recommended: 50, width: 5 }, "█···│"],
-      [same(40), { recommended: 48, width: 6 }, "·····│"],
-      [same(40), { width: 5 }, "····█"],
-    ] as const
-  ) assert.equal(usagePlot(usage, options), plot);
+  const rows = [
+    [USAGE, { recommended: 100, width: 10 }, "··███▓───│"],
+    [USAGE, { recommended: 30, width: 16 }, "····██│███▓▓────"],
+    [USAGE, { width: 16 }, "····██████▓▓────"],
+    [{ ...USAGE, p95: 70, p99: 75 }, { width: 16 }, "····██████▓▓▒▒░─"],
+    [same(0), { width: 5 }, "█····"],
+    [same(0), { recommended: 50, width: 5 }, "█···│"],
+    [same(40), { recommended: 48, width: 6 }, "·····│"],
+    [same(40), { width: 5 }, "····█"],
+  ] as const;
+  for (const [usage, options, plot] of rows) assert.equal(usagePlot(usage, options), plot);
 });

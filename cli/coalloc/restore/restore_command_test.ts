@@ -101,13 +101,12 @@ sceneTest("restoreCommand() switches the market off for --all", async (scene) =>
 sceneTest("restoreCommand() names what keeps the market on despite the settings", async (scene) => {
   addMarketPod(scene, "web", CHANGED);
   scene.controllerAlive = true;
-  for (
-    const [variables, args, cause, overridden] of [
-      [{}, ["--log-level", "debug", "--market=on"], "flag --market is on", true],
-      [{ MBCAS_MARKET: "true" }, [], "env MBCAS_MARKET is true", true],
-      [{ MBCAS_MARKET: "off" }, [], "MBCAS_MARKET", false],
-    ] as const
-  ) {
+  const rows = [
+    [{}, ["--log-level", "debug", "--market=on"], "flag --market is on", true],
+    [{ MBCAS_MARKET: "true" }, [], "env MBCAS_MARKET is true", true],
+    [{ MBCAS_MARKET: "off" }, [], "MBCAS_MARKET", false],
+  ] as const;
+  for (const [variables, args, cause, overridden] of rows) {
     scene.settings = "";
     Object.assign(scene.placement, { variables, args });
     const [code, out] = await scene.ran("restore --all --yes --timeout 2s");
