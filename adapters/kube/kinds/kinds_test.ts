@@ -265,32 +265,29 @@ const FAR = "9223372036854775807";
 const MAX = Number.MAX_SAFE_INTEGER;
 
 pure("parseResourceQuota() reads what is left, of two names of one resource the tighter", () => {
-  type Texts = Readonly<Record<string, string>>;
-  const rows: readonly (readonly [hard: Texts, used: Texts, name: string, ...bound: number[]])[] = [
-    [{ "limits.memory": "1Ki" }, { "limits.memory": "24" }, "limits.memory", 1024, 24],
+  const bound = (name: string, hard: number, used: number) => ({ [name]: { hard, used } });
+  const rows = [
+    [{ "limits.memory": "1Ki" }, { "limits.memory": "24" }, bound("limits.memory", 1024, 24)],
     [
       { memory: "3k", "requests.memory": "2k" },
       { memory: "2500", "requests.memory": "1k" },
-      ...["requests.memory", 3000, 2500] as const,
+      bound("requests.memory", 3000, 2500),
     ],
-    [{ "requests.cpu": "2" }, { "requests.cpu": "500m" }, "requests.cpu", 2000, 500],
-    [{ cpu: "1" }, {}, "requests.cpu", 1000, 0],
+    [{ "requests.cpu": "2" }, { "requests.cpu": "500m" }, bound("requests.cpu", 2000, 500)],
+    [{ cpu: "1" }, {}, bound("requests.cpu", 1000, 0)],
     [
       { cpu: "3", "requests.cpu": "2" },
       { cpu: "1", "requests.cpu": "1" },
-      ...["requests.cpu", 2000, 1000] as const,
+      bound("requests.cpu", 2000, 1000),
     ],
     // Too large to count.
-    [{ memory: FAR }, {}, "requests.memory", MAX, 0],
-    [{ "limits.cpu": FAR }, {}, "limits.cpu", MAX, 0],
-  ];
-  for (const [hard, used, name, most, taken] of rows) {
-    const { bounds } = parseResourceQuota({
-      metadata: labelled,
-      spec: { hard },
-      status: { hard, used },
-    });
-    assert.deepEqual(bounds, { [name]: { hard: most, used: taken } });
+    [{ memory: FAR }, {}, bound("requests.memory", MAX, 0)],
+    [{ "limits.cpu": FAR }, {}, bound("limits.cpu", MAX, 0)],
+  ] as const;
+  for (const [hard, used, bounds] of rows) {
+    const status = { hard, used };
+    const quota = parseResourceQuota({ metadata: labelled, spec: { hard }, status });
+    assert.deepEqual(quota.bounds, bounds);
   }
 });
 

@@ -1,6 +1,5 @@
 /** The sentences of `recommend`. */
 import {
-  recommended,
   reportsOf,
   shopRecords,
   shopTest,
@@ -13,7 +12,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { mergeableAmounts } from "./patch_text.ts";
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
-  (await recommended(scene, ...args)).slice(1).join("");
+  (await scene.ran("recommend", ...args)).slice(1).join("");
 
 const MISSING = new ApiError(404, "NotFound", "404 page not found");
 const FORBIDDEN = new ApiError(403, "Forbidden", "forbidden");
@@ -159,7 +158,7 @@ shopTest("sentences of recommend: notes of a page", async (scene) => {
   const [report] = reportsOf(shopRecords());
   const [web, ...others] = report?.workloads ?? [];
   const notes = async (): Promise<string> =>
-    JSON.parse((await recommended(scene, "-o", "json"))[1]).notes.join("\n");
+    JSON.parse((await scene.ran("recommend -o json"))[1]).notes.join("\n");
   rightsizing.templates = FORBIDDEN;
   if (report !== undefined && web !== undefined) {
     rightsizing.reports = [{ ...report, workloads: [{ ...web, lastApplied: "x" }, ...others] }];
