@@ -1,4 +1,7 @@
 /** The sentences of `doctor`, `report` and `placement`. */
+import type { PlacementPhase } from "../../shared/api/reasons/placement_reasons.ts";
+import { nextText, phaseText } from "../../shared/view/placed_workloads.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { assertTexts } from "../../tests/fixtures/assert_sentences.ts";
 import { printed, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { HEALTHY, snapshotOf } from "../../tests/fixtures/cli/healthy_snapshot.ts";
@@ -239,6 +242,34 @@ read-only
   Placement only reads (placement.readOnlyMode): nothing of this is done
 placement
 | Cannot read what the controller publishes: statuses is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have
+`,
+  );
+});
+
+pure("sentences of placement: phases that those pages do not have", () => {
+  const web = {
+    namespace: "shop",
+    kind: "Deployment",
+    name: "web",
+    revisions: [],
+    pods: [],
+  } as const;
+  const shown = (phase: PlacementPhase) => () => {
+    const workload = { ...web, phase, message: "why" };
+    return `${phaseText(workload, 0)}, next ${nextText(workload, 0)}`;
+  };
+  const phases = ["BlockedByBudget", "Bound", "Returning", "Unknown"] as const;
+  return assertTexts(
+    Object.fromEntries(phases.map((phase) => [phase, shown(phase)])),
+    `\
+BlockedByBudget
+  blocked by a budget, next none: why
+Bound
+  none may move, next none: why
+Returning
+  returning, next -
+Unknown
+  not known, next none: why
 `,
   );
 });

@@ -21,6 +21,7 @@ import { splitBar } from "./placement_detail.ts";
 import { nextText, phaseTone } from "../../../shared/view/placed_workloads.ts";
 import type { PlacementView } from "./placement_view.ts";
 
+const UNTIL = "2026-01-01T00:00:06.000Z";
 const HALF = { "spot-percentage": "50" };
 const WEB = [{ nodes: ["spot-1", "spot-1"], annotations: HALF }];
 const PLAIN = [{ nodes: ["spot-1"] }];
@@ -51,10 +52,9 @@ placedTest("placementCommand() shows revisions apart while a rollout lasts", [],
     replicas: { updated: 2 },
   });
   for (const name of ["web-0", "web-1"]) {
-    tables.Pod.modify(
-      `shop/${name}`,
-      ({ metadata, ...pod }) => ({ ...pod, metadata: { ...metadata, ...old } }),
-    );
+    tables.Pod.modify(`shop/${name}`, (pod) => (
+      { ...pod, metadata: { ...pod.metadata, ...old } }
+    ));
   }
   const [, out] = await placementOf(scene);
   assert.match(out, /^deployment\/web +h +0\/1 +2\/1 +0 +not whole/m);
@@ -82,12 +82,12 @@ placedTest("placementCommand() gives programs one view, as JSON and as YAML", [{
   assert.deepEqual(view, {
     workloads: [{
       ...{ namespace: "shop", kind: "Deployment", name: "web", phase: "Cooldown" },
-      until: "2026-01-01T00:00:06.000Z",
+      until: UNTIL,
       reason: "MoveCooldown",
       means: sentenceOf("MoveCooldown"),
       remedy: remedyFor("MoveCooldown"),
       message: "it lasts 10 s after a move",
-      next: { ...next, pod: "web-1", to: "on-demand", notBefore: "2026-01-01T00:00:06.000Z" },
+      next: { action: next?.action, pod: "web-1", to: "on-demand", notBefore: UNTIL },
       spec: { spotPercentage: 50, minOnDemand: 1, paused: false },
       ...{ replicas: 2, ...split, pending },
       revisions: [{ revision: "h", ...split, pending }],
