@@ -18,6 +18,7 @@ import {
   parseOptimizationPolicy,
   parseRecommendationReport,
 } from "./optimization_policies.ts";
+import { RAW_OBJECTS } from "../../../tests/fixtures/raw_objects.ts";
 import { createPodMetrics } from "./pod_metrics.ts";
 
 const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
@@ -30,29 +31,17 @@ function utilization(averageUtilization: number): unknown {
   };
 }
 
-/** An HPA as a server of 1.36 gives it, cut to what matters. */
-const RAW = {
-  metadata: {
-    ...metadata,
-    annotations: {
-      "mbcas.io/hpa-coordination": "false",
-      "autoscaling.alpha.kubernetes.io/current-metrics": "[]",
-    },
-  },
-  spec: {
-    ...{ scaleTargetRef, minReplicas: 1, maxReplicas: 5, metrics: [utilization(80)] },
-    behavior: { scaleDown: { stabilizationWindowSeconds: 60, policies: [] } },
-  },
-  status: { lastScaleTime: "2026-01-01T00:00:00Z", currentReplicas: 2, desiredReplicas: 2 },
-};
+const RAW = RAW_OBJECTS.HorizontalPodAutoscaler;
 
 pure("parseHorizontalPodAutoscaler() keeps target, aim, last scaling and window", () => {
   assert.deepEqual(parseHorizontalPodAutoscaler(RAW), {
-    metadata: { ...metadata, annotations: { "mbcas.io/hpa-coordination": "false" } },
+    metadata: {
+      ...{ name: "web", namespace: "shop", uid: "uid-web", resourceVersion: "42" },
+      annotations: { "mbcas.io/max-cpu": "2", "mbcas.io/hpa-coordination": "false" },
+    },
     target: { kind: "Deployment", name: "web" },
-    cpuTargets: [{ utilization: 0.8 }],
-    lastScaleMs: Date.UTC(2026, 0, 1),
-    stabilizationMs: 60_000,
+    cpuTargets: [{ utilization: 0.8 }, { container: "app", value: 150 }],
+    ...{ lastScaleMs: Date.UTC(2026, 0, 1), stabilizationMs: 60_000 },
   });
 });
 
