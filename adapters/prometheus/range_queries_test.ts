@@ -163,6 +163,15 @@ const series = fc.record({
   ),
 });
 
+pure("parseRangeText() reads points into arrays, without those that are no number", () => {
+  const values = '[[1.5,"2"],[3,"NaN"],[4,"+Inf"],[5.0004,"1e3"]]';
+  const read = parseRangeText(`{"values":${values},"other":{"values":[[7,"NaN"]]}}`);
+  assert.deepEqual(read, {
+    values: { timesMs: Float64Array.of(1500, 5000), values: Float64Array.of(2, 1000) },
+    other: { values: { timesMs: Float64Array.of(), values: Float64Array.of() } },
+  });
+});
+
 pure("parseRangeText() returns what JSON does, whatever labels and values are", () => {
   fc.assert(
     fc.property(fc.array(series, { maxLength: 4 }), (result) => {
