@@ -10,7 +10,7 @@ import { type Built, compilePrograms } from "./build/compile_program.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { settingsPage } from "./configuration_page.ts";
 import { devCommand, type DevInput, devPlan } from "./dev.ts";
-import { castText, drawTerminal, parseCast } from "./terminal_picture/draw.ts";
+import { castText, drawTerminal, framesOf, parseCast } from "./terminal_picture/draw.ts";
 import { projectPath, selectedTests, testGroups } from "./test/test_groups.ts";
 import { parseTestOptions } from "./test/main.ts";
 
@@ -203,7 +203,9 @@ Deno.test("drawTerminal() has each line once, and begins with a full screen, als
   const picture = await drawTerminal(CAST, { title: "a & b" });
   assert.equal(picture.match(/>POD</g)?.length, 1);
   assert.match(picture, /<tspan x="46.8" class="g">300m</);
-  assert.match(picture, /<title>a &amp; b</);
+  assert.match(picture, /<title>a &amp; b<.*>a&lt;b</s);
+  // Screens that do not move are shortened.
+  assert.deepEqual((await framesOf(CAST)).map(({ at }) => at), [0.01, 1, 4.5]);
   assert.deepEqual(usesOf(picture), [2, 2, 1]);
   assert.deepEqual(
     [0, 1, 2].map((index) => picture.includes(`#f${index}{visibility:hidden;`)),
