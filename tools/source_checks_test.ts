@@ -163,14 +163,15 @@ Deno.test({
 pure("areaSize() sums sources, by lines and comments, and sets tests against them", () => {
   const text = "/**\n * Doc.\n */\nconst a = 1; // beside code\n\n// alone\n/* one line */\nf();\n";
   const files = [
-    { area: "shared", test: false, ...countLines(text) },
     { area: "shared", test: false, lines: 24, commentLines: 3 },
+    { area: "shared", test: false, ...countLines(text) },
     { area: "shared", test: true, lines: 64, commentLines: 0 },
   ];
   assert.deepEqual(areaSize("shared", files), {
     ...{ area: "shared", files: 2, lines: 32, median: 8, p95: 24, max: 24 },
     ...{ commentShare: 0.25, testRatio: 2 },
   });
+  assert.deepEqual(countLines("f();"), { lines: 1, commentLines: 0 });
   assert.deepEqual([areaSize("none", []).testRatio, areaSize("none", []).median], [0, 0]);
 });
 
