@@ -30,7 +30,7 @@ interface Cases {
 const refused = (message: RegExp, ...sources: string[]): NonNullable<Cases["refuses"]> =>
   sources.map((source) => [source, message]);
 
-/** Functions that reach the world, and objects whose members do. */
+/** Functions that reach the world, and objects with such members. */
 const AMBIENT = [
   ...["fetch", "setTimeout", "setInterval", "queueMicrotask", "Date.now", "Math.random"],
   ...["crypto.randomUUID", "crypto.getRandomValues", "AbortSignal.timeout"],

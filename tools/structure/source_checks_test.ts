@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
-import { auditLineSchema } from "../shared/audit_log.ts";
-import { pure } from "../tests/fixtures/pure.ts";
-import { declaredTypes, isMinded, parseDocFindings } from "./check_api_docs.ts";
-import { figureFaults, type Figures, figuresSchema } from "./figures/figures.ts";
+import { auditLineSchema } from "../../shared/audit_log.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { declaredTypes, isMinded, parseDocFindings } from "../check_api_docs.ts";
+import { figureFaults, type Figures, figuresSchema } from "../figures/figures.ts";
 import {
   hasTest,
   ignoredIf,
   relativeLinks,
   taskNames,
   testReferences,
-} from "./markdown_references.ts";
-import { areaSize, countLines } from "./size_table.ts";
-import { featureImports, folderGraph, importGraph, onCycles } from "./structure/import_graph.ts";
-import { MAX_FILES, structureFaults } from "./structure/structure_faults.ts";
-import { privateWords } from "./structure/vocabulary.ts";
+} from "../markdown_references.ts";
+import { areaSize, countLines } from "../size_table.ts";
+import { featureImports, folderGraph, importGraph, onCycles } from "./import_graph.ts";
+import { MAX_FILES, structureFaults } from "./structure_faults.ts";
+import { privateWords } from "./vocabulary.ts";
 
 const MISSING = "exported symbol is missing JSDoc documentation";
 const HIDDEN = "public type 'A' references private type 'Hidden'";
@@ -150,7 +150,7 @@ Deno.test({
   name: "docs/operations.md has the fields of the audit log as their schema describes them",
   permissions: { read: true },
   fn() {
-    const text = Deno.readTextFileSync(new URL("../docs/operations.md", import.meta.url));
+    const text = Deno.readTextFileSync(new URL("../../docs/operations.md", import.meta.url));
     const [, chapter = ""] = /^## Audit log\n(.*?)^## /ms.exec(text) ?? [];
     const rows = [...chapter.matchAll(/^\| `(\S+)` +\| (.*?) +\|$/gm)].map(([, ...cells]) => cells);
     const fields = Object.entries(auditLineSchema.shape);
