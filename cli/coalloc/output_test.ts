@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import assert from "node:assert/strict";
+import { stripVTControlCharacters } from "node:util";
 import type * as z from "zod";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
@@ -33,7 +34,6 @@ import {
 } from "../../tests/fixtures/cli/node_views.ts";
 import { placedTest } from "../../tests/fixtures/placement/placed_shop.ts";
 import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
-import { stripVTControlCharacters } from "node:util";
 import { durationParser, workloadArgument } from "./formats.ts";
 import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 import { marketSettings } from "./market_settings.ts";

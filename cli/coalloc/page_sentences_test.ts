@@ -1,12 +1,12 @@
 /** The sentences of `doctor`, `report` and `placement`. */
 import type { PlacementPhase } from "../../shared/api/reasons/placement_reasons.ts";
 import { nextText, phaseText } from "../../shared/view/placed_workloads.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
 import { assertTexts } from "../../tests/fixtures/assert_sentences.ts";
+import { shopTest } from "../../tests/fixtures/cli/advised_shop.ts";
 import { printed, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { HEALTHY, snapshotOf } from "../../tests/fixtures/cli/healthy_snapshot.ts";
-import { shopTest } from "../../tests/fixtures/cli/advised_shop.ts";
 import { NOW, placedTest, remember, SHOP } from "../../tests/fixtures/placement/placed_shop.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 
 sceneTest("sentences of doctor", async (scene) => {
   const doctor = (...args: Parameters<typeof snapshotOf>) => () => {

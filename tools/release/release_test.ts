@@ -1,15 +1,10 @@
-import assert from "node:assert/strict";
-import { VERSION } from "../../shared/version.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
-import { changelogSection } from "./changelog.ts";
-import { merged } from "./chart/marked_object.ts";
-import { krewManifest } from "./command_archives.ts";
-import { publishSteps, pushImage } from "./publish.ts";
-import { PLATFORMS, releasePlace } from "./release_names.ts";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { z } from "zod";
 import { auditedChangeSchema } from "../../shared/audit_log.ts";
+import { VERSION } from "../../shared/version.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import {
   type JSONValue,
   optimizationPolicyCRD,
@@ -17,6 +12,11 @@ import {
   recommendationReportCRD,
   structuralSchema,
 } from "../crd/definitions.ts";
+import { changelogSection } from "./changelog.ts";
+import { merged } from "./chart/marked_object.ts";
+import { krewManifest } from "./command_archives.ts";
+import { publishSteps, pushImage } from "./publish.ts";
+import { PLATFORMS, releasePlace } from "./release_names.ts";
 
 const place = releasePlace("Owner/name");
 

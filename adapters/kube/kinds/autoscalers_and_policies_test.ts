@@ -1,24 +1,24 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { EVERY_WORKLOAD } from "../../../shared/api/workload.ts";
+import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
+import type { PolicyDefaults } from "../../../shared/rightsizing/policy_spec.ts";
+import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
+import { RAW_OBJECTS } from "../../../tests/fixtures/raw_objects.ts";
 import {
   parseHorizontalPodAutoscaler,
   parseVerticalPodAutoscaler,
   verticalPodAutoscalerListWatch,
 } from "./autoscalers.ts";
-import fc from "fast-check";
-import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
-import type { PolicyDefaults } from "../../../shared/rightsizing/policy_spec.ts";
-import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
-import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import {
   optimizationPolicyListWatch,
   parseOptimizationPolicy,
   parseRecommendationReport,
 } from "./optimization_policies.ts";
-import { RAW_OBJECTS } from "../../../tests/fixtures/raw_objects.ts";
 import { createPodMetrics } from "./pod_metrics.ts";
 
 const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };

@@ -1,8 +1,8 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
-import { NO_RESOURCES, type PodContainer } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
+import { NO_RESOURCES, type PodContainer } from "../../../shared/api/pod.ts";
 import { isRollingOut, type WorkloadKind } from "../../../shared/api/workload.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { parseContainers, type RawContainers } from "./containers.ts";
 import { parseReplicaSet, parseWorkload, templateOf, workloadListWatch } from "./workloads.ts";
 

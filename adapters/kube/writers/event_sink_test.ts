@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import type { MarketEvent, ObjectEvent } from "../../../shared/api/ports.ts";
 import { type LogFields, silentLog } from "../../../shared/log.ts";
+import type { WantedResources } from "../../../shared/resize/inputs/resources.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
@@ -11,10 +13,8 @@ import {
   serveCanned,
   statusAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
-import type { WantedResources } from "../../../shared/resize/inputs/resources.ts";
 import { parseWorkload } from "../kinds/workloads.ts";
 import { createEventSeries, createEventSink } from "./event_sink.ts";
-import type { MarketEvent, ObjectEvent } from "../../../shared/api/ports.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
 
 const POD = { namespace: "shop", name: "web-0", uid: "u1" };

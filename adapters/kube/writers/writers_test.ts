@@ -1,5 +1,6 @@
 /** Requests of each writer; the contract suites test what a real server makes of them. */
 import assert from "node:assert/strict";
+import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import type { Desired } from "../../../shared/api/pod_allocation.ts";
@@ -20,7 +21,6 @@ import {
 import type { KubeConnection } from "../client/connection.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
-import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
 import { createCheckpointStore } from "./checkpoint_store.ts";
 import { createLeaseStore, createNodeLink } from "./lease_writers.ts";

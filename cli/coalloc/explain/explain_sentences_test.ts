@@ -1,4 +1,6 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
+import { blockerOf } from "../../../shared/view/blocker.ts";
+import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
+import { boundsNotes, clearingText, stateText } from "../../../shared/view/stage_text.ts";
 import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import {
   app,
@@ -16,10 +18,8 @@ import {
   UNREAD,
   UNSEEN,
 } from "../../../tests/fixtures/cli/node_views.ts";
-import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
-import { blockerOf } from "../../../shared/view/blocker.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { explainText } from "./explain_text.ts";
-import { boundsNotes, clearingText, stateText } from "../../../shared/view/stage_text.ts";
 
 const page = (change: Change): string => explainText(explained(change));
 const lineOf = (stage: string, change: Change): string =>

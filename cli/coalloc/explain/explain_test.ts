@@ -8,6 +8,8 @@ import {
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { restoredMessage } from "../../../shared/resize/scope.ts";
+import { blockerOf, unblockedVerdict } from "../../../shared/view/blocker.ts";
+import type { ContainerExplanation, ExplainedBounds } from "../../../shared/view/explanation.ts";
 import { sampleNode } from "../../../tests/contract/support/sample_objects.ts";
 import { addMarketPod, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import {
@@ -26,9 +28,7 @@ import {
 } from "../../../tests/fixtures/cli/node_views.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { blockerOf, unblockedVerdict } from "../../../shared/view/blocker.ts";
 import { explainText } from "./explain_text.ts";
-import type { ContainerExplanation, ExplainedBounds } from "../../../shared/view/explanation.ts";
 
 const CHANGED = { limit: 200, own: 200 };
 const LOST = { ...CHANGED, recorded: false };

@@ -1,9 +1,15 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
 import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
+import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
+import { leastSafeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
+import { type AdviceInput, adviseAll } from "../../../shared/view/advise.ts";
+import { changesOf, changesText, sumOfChanges } from "../../../shared/view/changes.ts";
 import { sampleAllocation } from "../../../tests/contract/support/sample_objects.ts";
 import {
   reportsOf,
@@ -14,14 +20,8 @@ import {
 } from "../../../tests/fixtures/cli/advised_shop.ts";
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
-import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import { type AdviceInput, adviseAll } from "../../../shared/view/advise.ts";
-import { changeCell, inForceText } from "./recommend_detail.ts";
-import { changesOf, changesText, sumOfChanges } from "../../../shared/view/changes.ts";
-import { parseAllDocuments } from "yaml";
-import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
-import { leastSafeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import { mergeableAmounts, patchText } from "./patch_text.ts";
+import { changeCell, inForceText } from "./recommend_detail.ts";
 
 const MEBI = 2 ** 20;
 const [WEB, DB] = shopRecords();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { reportsOf, shopRecords, shopTest } from "../../../tests/fixtures/cli/advised_shop.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
-import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import type { AdviceView } from "../../../shared/view/advice_view.ts";
+import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
+import { reportsOf, shopRecords, shopTest } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { usagePlot } from "./recommend_detail.ts";
 
 const forbidden = new ApiError(403, "Forbidden", 'User "u" cannot list resource "x"');

@@ -1,14 +1,14 @@
 /** The sentences of `recommend`. */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
+import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import {
   reportsOf,
   shopRecords,
   shopTest,
   template,
 } from "../../../tests/fixtures/cli/advised_shop.ts";
-import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import { type CoallocScene, printed } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import { mergeableAmounts } from "./patch_text.ts";
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { addMarketPod, type CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
 import type { PrometheusRange } from "../../../adapters/prometheus/range_queries.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
 import { shopTest, template } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { addMarketPod, type CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
 } from "../../../tests/fixtures/cli/node_views.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
-import { runCoalloc } from "../run_coalloc.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
+import { runCoalloc } from "../run_coalloc.ts";
+import { type HistoryRequest, readHistory } from "./read_history.ts";
 import { reportMarkdown } from "./report_pages.ts";
 import type { HistoryFigures, ReportView, WorkloadSaving } from "./report_view.ts";
-import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
-import { type HistoryRequest, readHistory } from "./read_history.ts";
 
 const PRICES = " --core-hour 0.1 --gib-hour 0.01 --currency EUR";
 const NOW = Date.UTC(2026, 0, 1);
