@@ -3,12 +3,12 @@
  *
  * @module
  */
+import { gunzipSync, gzipSync } from "node:zlib";
 import { arena } from "../../lab/arena/main.ts";
 import { demo } from "../../lab/demo/main.ts";
-import { differencesOf, read, type StoredOutputs } from "./stored_outputs.ts";
-import { renderedManifests } from "./rendered_manifests.ts";
-import type { DecisionTable } from "./tables/decision_table.ts";
+import { hasKubectl, render, type Rendered, renderWith } from "../manifests/rendered.ts";
 import {
+  type DecisionTable,
   marketTable,
   mixedTable,
   moveTable,
@@ -80,6 +80,65 @@ function table(
   };
 }
 
+/** Sets of components that are rendered on top of the base: each component is in one of them. */
+const COMPONENTS: readonly (readonly string[])[] = [
+  ["rightsizing", "placement", "webhook", "prometheus", "alerts", "users"],
+  ["dry-run", "metric-queries", "webhook", "webhook-cert-manager"],
+  ["grafana"],
+];
+
+const OVERLAYS = ["overlays/kind", "overlays/release"] as const;
+const EXAMPLES = ["examples", "examples/optipod", "examples/spotalis"] as const;
+
+/**
+ * A row for each object of the base and of the examples, and for each object that an overlay or a
+ * component adds or changes. Members are sorted, because kubectl's versions differ in their order.
+ * CustomResourceDefinitions are left out: `check:crds` compares them.
+ */
+async function renderedManifests(): Promise<Computed> {
+  if (!hasKubectl) {
+    return { notes: [], problems: [], leftOut: "kubectl is not installed" };
+  }
+  const base = rowsOf("base", await render("base"));
+  const own = new Set(base.map(({ object }) => object));
+  const changed: Row[] = [];
+  for (const overlay of OVERLAYS) changed.push(...rowsOf(overlay, await render(overlay)));
+  for (const names of COMPONENTS) {
+    changed.push(...rowsOf(`base + ${names.join(" + ")}`, await renderWith(names)));
+  }
+  const rows = [...base, ...changed.filter(({ object }) => !own.has(object))];
+  for (const folder of EXAMPLES) rows.push(...rowsOf(folder, await render(folder)));
+  const lines = rows.map(({ from, id, object }) =>
+    `{"in":${JSON.stringify(`${from}: ${id}`)},"object":${object}}\n`
+  );
+  return { text: lines.join(""), notes: [`${rows.length} objects`], problems: [] };
+}
+
+interface Row {
+  /** The folder that was rendered. */
+  readonly from: string;
+  /** Kind, namespace and name. */
+  readonly id: string;
+  /** JSON. */
+  readonly object: string;
+}
+
+function rowsOf(from: string, objects: readonly Rendered[]): readonly Row[] {
+  return objects.filter(({ kind }) => kind !== "CustomResourceDefinition").map((object) => {
+    const { kind, metadata } = object;
+    const { namespace } = metadata as { readonly namespace?: string };
+    const name = namespace === undefined ? metadata.name : `${namespace}/${metadata.name}`;
+    return { from, id: `${kind} ${name}`, object: JSON.stringify(sorted(object)) };
+  }).sort((one, other) => one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).sort(([one], [other]) => one < other ? -1 : 1);
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}
+
 /** The part of a program's world that demo and arena have alike. */
 type ProgramWorld = Parameters<typeof demo>[1] & Omit<Parameters<typeof arena>[1], "workers">;
 
@@ -100,6 +159,82 @@ async function outputOf(run: (world: ProgramWorld) => Promise<number>): Promise<
   });
   const problems = code === 0 ? [] : [`the program ended with code ${code}: ${errors.trim()}`];
   return { text, notes: [], problems };
+}
+
+/** Texts by file name, of which those that end in `.gz` are gzipped. */
+interface StoredOutputs {
+  /** The text; undefined where there is no such file. */
+  read(file: string): Promise<string | undefined>;
+  write(file: string, text: string): Promise<void>;
+  remove(file: string): Promise<void>;
+  /** Bytes of all files as they are stored. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
+}
+
+async function read(file: URL): Promise<string> {
+  const bytes = await Deno.readFile(file);
+  return new TextDecoder().decode(file.pathname.endsWith(".gz") ? gunzipSync(bytes) : bytes);
+}
+
+/** Files of this folder. */
+export function storedOutputs(folder: URL): StoredOutputs {
+  const pathOf = (file: string): URL => new URL(file, folder);
+  return {
+    async read(file) {
+      try {
+        return await read(pathOf(file));
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) return undefined;
+        throw error;
+      }
+    },
+    async write(file, text) {
+      const bytes = new TextEncoder().encode(text);
+      await Deno.writeFile(pathOf(file), file.endsWith(".gz") ? gzipSync(bytes) : bytes);
+    },
+    remove: (file) => Deno.remove(pathOf(file)),
+    async sizes() {
+      const sizes = new Map<string, number>();
+      for await (const { name } of Deno.readDir(folder)) {
+        sizes.set(name, (await Deno.stat(pathOf(name))).size);
+      }
+      return sizes;
+    },
+  };
+}
+
+/** Lines for people; empty where the texts are equal. A stored text is undefined where there is none. */
+function differencesOf(stored: string | undefined, fresh: string): readonly string[] {
+  if (stored === fresh) return [];
+  if (stored === undefined) return ["nothing is stored yet"];
+  const [before, after] = [stored.split("\n"), fresh.split("\n")];
+  const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, row) => row);
+  const differing = rows.filter((row) => before[row] !== after[row]);
+  const [first = 0] = differing;
+  const [was = "", is = ""] = [before[first], after[first]];
+  let same = 0;
+  while (same < was.length && was[same] === is[same]) same++;
+  const shown = (text: string): string => text.slice(Math.max(0, same - 200), same + 400);
+  return [
+    `${differing.length} of ${rows.length} rows differ, the first is row ${first + 1}`,
+    `  was  ${shown(was)}`,
+    `  is   ${shown(is)}`,
+    ...reasonChanges(differing.map((row) => [before[row], after[row]])),
+  ];
+}
+
+/** How many rows changed per pair of reasons, the most frequent pair first. */
+function reasonChanges(rows: readonly (readonly (string | undefined)[])[]): readonly string[] {
+  const changes = rows.map((pair) => pair.map(reasonOf))
+    .filter(([was, is]) => was !== undefined && is !== undefined).map((pair) => pair.join(" → "));
+  return [...Map.groupBy(changes, (change) => change)]
+    .toSorted(([, one], [, other]) => other.length - one.length)
+    .map(([change, { length }]) => `  ${length} × ${change}`);
+}
+
+/** The reason of a table's row; undefined for another text. */
+function reasonOf(row = ""): string | undefined {
+  return /^\{"in":.*,"reason":"?(\w+)/.exec(row)?.[1];
 }
 
 /** The parts to compute, and the flags. */

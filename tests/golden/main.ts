@@ -4,8 +4,13 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
-import { golden, GOLDEN_PARTS, type GoldenPart, type GoldenRequest } from "./golden.ts";
-import { storedOutputs } from "./stored_outputs.ts";
+import {
+  golden,
+  GOLDEN_PARTS,
+  type GoldenPart,
+  type GoldenRequest,
+  storedOutputs,
+} from "./golden.ts";
 
 const NAMES = GOLDEN_PARTS.map(({ name }) => name);
 
