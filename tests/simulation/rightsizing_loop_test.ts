@@ -314,15 +314,6 @@ pure("runRightsizing() recommends nothing before it knows what was seen", async 
   assert.equal(memory(), 228 * MI);
 });
 
-pure("runRightsizing() begins without what was seen where it may not read that", async () => {
-  const { api, clock, source, pass, memory } = stage();
-  const correctionStore = keptCheckpoints();
-  correctionStore.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
-  await using _running = startRightsizing({ api, clock }, { source, correctionStore });
-  await pass(MINUTE_MS);
-  assert.equal(memory(), 228 * MI);
-});
-
 /** Values of the metrics of policies, by name and labels beside those of the policy. */
 async function served(registry: Registry, policy: string): Promise<Record<string, number>> {
   const own = `namespace="${NAMESPACE}",policy="${policy}"`;

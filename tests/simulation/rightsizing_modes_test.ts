@@ -2,13 +2,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";
-import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
-  NAMESPACE,
   type PolicyChoice,
   type RightsizingScene,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
@@ -270,60 +267,6 @@ worldProperty(
           assert.equal(record.status, "Applied");
           assertNear(scene, { workload, percent: 0 });
         }
-      }
-    }),
-);
-
-/** Each version of each workload's record that was ever written, by name. */
-function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
-  const history = new Map<string, WorkloadRecord[]>();
-  const { RecommendationReport: reports } = scene.api.store.tables;
-  let seen = "";
-  scene.api.store.onChange(() => {
-    const now = reports.all().map(({ metadata }) => metadata.resourceVersion).join();
-    if (now === seen) return;
-    seen = now;
-    for (const record of recordsOf(reports.all(), NAMESPACE)) {
-      const { name } = record.workload;
-      history.set(name, [...history.get(name) ?? [], record]);
-    }
-  });
-  return history;
-}
-
-worldProperty(
-  "property 23: each workload has the time of its last recommendation, and was last applied then or later",
-  [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
-  (workloads, strategy, incidents) =>
-    inWorld(workloads, async (scene) => {
-      const history = historyOf(scene);
-      scene.policy("all", {
-        intervalMs: 2 * MINUTE_MS,
-        strategy: { ...strategy, cooldownMs: 3 * MINUTE_MS },
-      });
-      // Each version is to be seen.
-      const troubles = incidents.filter(({ what }) =>
-        typeof what === "string" || !("failure" in what) ||
-        what.failure.kind !== "RecommendationReport"
-      );
-      await live(scene, 15 * MINUTE_MS, { incidents: troubles, workloads });
-      for (const { name } of workloads) {
-        let before: WorkloadRecord | undefined;
-        for (const record of history.get(name) ?? assert.fail(`no record of ${name}`)) {
-          const { recommendedAtMs = NaN, appliedAtMs } = record;
-          assert.ok(recommendedAtMs >= (before?.recommendedAtMs ?? 0), `${recommendedAtMs}`);
-          assert.ok(recommendedAtMs <= scene.clock.wall());
-          if (appliedAtMs !== before?.appliedAtMs) {
-            assert.ok((appliedAtMs ?? NaN) >= recommendedAtMs, `${appliedAtMs} ${recommendedAtMs}`);
-          }
-          before = record;
-        }
-        const { lastRecommendation = "", lastApplied } =
-          scene.statusOf("all").workloads?.find((one) => one.name === name) ?? {};
-        assert.deepEqual(
-          [Date.parse(lastRecommendation), lastApplied && Date.parse(lastApplied)],
-          [before?.recommendedAtMs, before?.appliedAtMs],
-        );
       }
     }),
 );

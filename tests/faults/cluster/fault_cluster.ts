@@ -29,6 +29,8 @@ import {
   createClusterNode,
   createUserLimits,
   NODE_CORES,
+  PLACED,
+  startPlaced,
   startRules,
   type UserLimits,
 } from "./cluster_rules.ts";
@@ -40,7 +42,6 @@ import {
   type PodFault,
   type ProcessName,
 } from "../fault.ts";
-import { PLACED, startPlaced } from "./placed_workload.ts";
 import { createProcesses, type Launched, type Process, type Processes } from "./process.ts";
 import { UNMANAGED } from "../invariants.ts";
 import { keptCheckpoints } from "../../fixtures/rightsizing/recorded_ports.ts";
