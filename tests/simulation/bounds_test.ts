@@ -134,7 +134,11 @@ loopTest("writes nothing when autoscalers, rollouts and quotas do not bind", asy
       ...hpa,
       metadata: { ...hpa.metadata, annotations: { round: String(round) } },
     }));
-    scene.setRollout(3 + round % 2, 3 + round % 2);
+    const pods = 3 + round % 2;
+    scene.tables.Deployment.modify("shop/web", (workload) => ({
+      ...workload,
+      rollout: { ...workload.rollout, updated: pods, total: pods },
+    }));
     scene.setQuota({ used: 250 + round % 7 });
     await scene.pass(15_000);
   }

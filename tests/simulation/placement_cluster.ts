@@ -37,7 +37,7 @@ import {
   webDeployment,
 } from "../fixtures/placement/placement_caches.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
-import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
+import { createWebhookService } from "../fixtures/webhook/webhook_replica.ts";
 import { type ControllerProgram, simulatedPlacement, startProgram } from "./controller_program.ts";
 import {
   byCost,

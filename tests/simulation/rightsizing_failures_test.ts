@@ -1,8 +1,11 @@
 /** Failures of servers, sources and processes while rightsizing runs: what is lost, tried again and reported. */
 import assert from "node:assert/strict";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
-import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
+import {
+  type PolicyChoice,
+  type RightsizingScene,
+  sceneTest as test,
+} from "../fixtures/rightsizing/rightsizing_scene.ts";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";

@@ -7,7 +7,6 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { pure } from "../fixtures/pure.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import {
@@ -19,6 +18,7 @@ import {
   NAMESPACE,
   openRightsizingScene,
   type RightsizingScene,
+  sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";

@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";
-import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   type PolicyChoice,
   type RightsizingScene,
+  sceneTest,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyProblem,

@@ -17,7 +17,6 @@ import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts"
 import { seededRandom } from "../../shared/random.ts";
 import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
@@ -27,6 +26,7 @@ import {
   NAMESPACE,
   type PolicyChoice,
   type RightsizingScene,
+  sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing/rightsizing_worlds.ts";
 import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";

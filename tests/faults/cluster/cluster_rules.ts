@@ -19,7 +19,7 @@ import { secondOf } from "../../../shared/placement/placed_pod.ts";
 import type { VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { podRequest, storedPod } from "../../fixtures/placement/placement_caches.ts";
 import { sampleWorkload } from "../../fixtures/sample_workloads.ts";
-import type { WebhookService } from "../../fixtures/webhook/webhook_service.ts";
+import type { WebhookService } from "../../fixtures/webhook/webhook_replica.ts";
 import { byCost, CAPACITY_TYPE, schedule } from "../../simulation/placement_scheduler.ts";
 
 const NO_VERSION = { uid: "", resourceVersion: "" };

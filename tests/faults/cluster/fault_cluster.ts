@@ -20,7 +20,7 @@ import { createVirtualClock, type VirtualClock } from "../../../lab/simulation/v
 import {
   createWebhookService,
   type WebhookService,
-} from "../../fixtures/webhook/webhook_service.ts";
+} from "../../fixtures/webhook/webhook_replica.ts";
 import { isOfMarket } from "../final_state.ts";
 import { constantUsage, LOADED_PODS, newPod, seedRightsized } from "./cluster_load.ts";
 import {
