@@ -117,7 +117,7 @@ Deno.test("docs/install.md names each role of component users", async () => {
     ["docs/install.md", "manifests/components/users/roles.yaml"]
       .map((path) => Deno.readTextFile(new URL(path, repository))),
   );
-  const names = roles?.match(/(?<=^  name: )mbcas-.*$/gm) ?? [];
+  const names = roles?.match(/(?<=^ {2}name: )mbcas-.*$/gm) ?? [];
   assert.equal(names.length, 5);
   for (const name of names) assert.ok(guide?.includes(`\`${name}\``), name);
 });

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { Registry } from "prom-client";
-import { createRightsizingMetrics } from "../../controller/rightsizing/metrics.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -16,7 +14,6 @@ import {
 } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   NAMESPACE,
-  openRightsizingScene,
   type RightsizingScene,
   sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
@@ -115,14 +112,6 @@ test("runRightsizingLoop() recreates pods only while the server does not serve r
   }
 });
 
-test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
-  scene.policy("all", { intervalMs: HOUR_MS });
-  await scene.run(MINUTE_MS);
-  busyDeployments(scene, "web");
-  await scene.run(MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-});
-
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
@@ -192,53 +181,6 @@ test("runRightsizingLoop() reaches other namespaces from those of the setting al
     await scene.run(7 * MINUTE_MS);
     assert.equal(scene.statusOf("all").workloadsDiscovered, reached);
   }
-});
-
-/** A reading each 30 s, some seconds later than that, as metrics-server's own times have it. */
-function readEvery30s({ source, clock }: RightsizingScene, hours: number): void {
-  const { cpu, memory } = source.of(
-    { namespace: NAMESPACE, kind: "Deployment", name: "web" },
-    "app",
-  );
-  const from = clock.wall();
-  for (let at = -20; at < hours * 120; at++) {
-    const lateMs = 1000 * ((at + 20) * 7 % 23);
-    cpu.push([from + 30_000 * at + lateMs, 150]);
-    memory.push([from + 30_000 * at + lateMs, 80 * MI]);
-  }
-}
-
-test("runRightsizingLoop() keeps a status where a window holds one sample less at every second look", async (scene) => {
-  scene.deployment("web");
-  readEvery30s(scene, 2);
-  scene.policy("all", {
-    provider: "metrics-server",
-    windowMs: 5 * MINUTE_MS,
-    minSamples: 10,
-    intervalMs: MINUTE_MS,
-  });
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-  // The policy says that they do not fit, once.
-  const warned = scene.events.filter(({ type }) => type === "Warning");
-  assert.deepEqual(warned.map(({ about, reason }) => [about.kind, reason]), [
-    ["OptimizationPolicy", "MetricsCollectionFailed"],
-  ]);
-  const [ready] = scene.statusOf("all").conditions ?? [];
-  assert.equal(ready?.reason, "PolicyValid");
-  assert.match(ready.message, /rollingWindow of 5m .* 8 .* 30s, .*minSamples is 10/);
-  const before = scene.events.length;
-  const seen: string[] = [];
-  for (let look = 0; look < 60; look++) {
-    await scene.run(MINUTE_MS);
-    const { status, reason } = scene.recordOf("web") ?? {};
-    seen.push(`${status} ${reason}`);
-  }
-  assert.deepEqual([...new Set(seen)], ["Applied BelowThreshold"]);
-  assert.equal(scene.events.length - before, 0);
-  // Where they stay away, that is reported.
-  await scene.run(120 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.reason, "InsufficientSamples");
 });
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -312,66 +254,4 @@ pure("runRightsizing() recommends nothing before it knows what was seen", async 
   correctionStore.refusal = undefined;
   await pass(5 * MINUTE_MS);
   assert.equal(memory(), 228 * MI);
-});
-
-/** Values of the metrics of policies, by name and labels beside those of the policy. */
-async function served(registry: Registry, policy: string): Promise<Record<string, number>> {
-  const own = `namespace="${NAMESPACE}",policy="${policy}"`;
-  const found: Record<string, number> = {};
-  for (const line of (await registry.metrics()).split("\n")) {
-    if (!line.includes(own) || line.startsWith("optipod_") || line.includes("le=")) continue;
-    const [, name = "", value = ""] = /^mbcas_rightsizing_(\S+) (\S+)$/.exec(line) ??
-      assert.fail(line);
-    if (name.includes("_seconds_sum")) continue;
-    found[name.replace(own, "").replace("{}", "").replace("{,", "{")] = Number(value);
-  }
-  return found;
-}
-
-Deno.test("property 25, runRightsizingLoop(): the metrics say what the cycles did, and end with their policy", async () => {
-  const registry = new Registry();
-  await using scene = openRightsizingScene(createRightsizingMetrics(registry));
-  scene.deployment("web");
-  scene.deployment("unseen");
-  scene.api.store.tables.Pod.modify("shop/unseen-0", (pod) => ({
-    ...pod,
-    readySinceMs: scene.clock.wall() - 60 * MINUTE_MS,
-  }));
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.policy("all");
-  scene.policy("lighter", { weight: 1 });
-  await scene.run(MINUTE_MS);
-  const statuses = scene.statusOf("all").workloads?.map(({ status, reason }) => [status, reason]);
-  assert.deepEqual(statuses, [["Skipped", "MetricsMissing"], ["Applied", undefined]]);
-  const first = await served(registry, "all");
-  const cycles = first["reconciliation_duration_seconds_count"] ?? 0;
-  assert.ok(cycles >= 1);
-  assert.deepEqual(first, {
-    workloads_monitored: 2,
-    workloads_updated: 1,
-    'workloads_skipped{reason="MetricsMissing"}': 1,
-    record_unwritten: 0,
-    recommendations_total: cycles,
-    'reconciliation_errors_total{error_type="MetricsMissing"}': cycles,
-    'applications_total{method="InPlace"}': 1,
-    reconciliation_duration_seconds_count: cycles,
-  });
-  const lighter = await served(registry, "lighter");
-  assert.deepEqual(
-    [lighter["workloads_updated"], lighter['workloads_skipped{reason="Outweighed"}']],
-    [0, 2],
-  );
-  // Later cycles recommend again, and have nothing to apply.
-  await scene.run(30 * MINUTE_MS);
-  const later = await served(registry, "all");
-  assert.ok((later["recommendations_total"] ?? 0) > (first["recommendations_total"] ?? 0));
-  assert.equal(later['applications_total{method="InPlace"}'], 1);
-
-  const { OptimizationPolicy } = scene.api.store.tables;
-  const key = `${NAMESPACE}/all`;
-  OptimizationPolicy.remove(key, OptimizationPolicy.get(key)?.metadata.uid ?? "");
-  await scene.run(10 * MINUTE_MS);
-  assert.deepEqual(await served(registry, "all"), {});
-  const winner = await served(registry, "lighter");
-  assert.deepEqual([winner["workloads_monitored"], winner["workloads_updated"]], [2, 1]);
 });

@@ -155,47 +155,6 @@ worldProperty(
     }),
 );
 
-const mode = fc.constantFrom("Auto" as const, "Recommend" as const);
-
-const ofTier = (tier: string): NonNullable<PolicyChoice["selector"]> => ({
-  workloadSelector: { matchLabels: { tier }, matchExpressions: [] },
-  workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
-});
-
-worldProperty(
-  "property 1: every workload in scope leads to a lookup of its usage in each cycle, and no other does",
-  [
-    anyWorkloads,
-    fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-    mode,
-    fc.integer({ min: 2, max: 8 }).map((minutes) => minutes * MINUTE_MS),
-    incidentsWithin(10 * MINUTE_MS, { problems: fc.option(anyProblem, { nil: undefined }) }),
-  ],
-  (workloads, isInScope, policyMode, intervalMs, incidents) =>
-    inWorld([], async (scene) => {
-      const inScope: string[] = [];
-      for (const [index, { name, containers, pods, usage }] of workloads.entries()) {
-        if (isInScope[index]) inScope.push(name);
-        const labels = { tier: isInScope[index] ? "front" : "back" };
-        scene.deployment(name, { containers, pods, labels });
-        scene.uses(name, usage);
-      }
-      scene.policy("all", { mode: policyMode, intervalMs, selector: ofTier("front") });
-      await live(scene, 12 * MINUTE_MS, { incidents, workloads });
-      // A copy that has to wait for its list again.
-      await scene.run(MINUTE_MS);
-      for (let cycle = 0; cycle < 3; cycle++) {
-        const from = scene.source.asked.length;
-        await scene.run(intervalMs);
-        const asked = new Set(scene.source.asked.slice(from).map(({ workload }) => workload.name));
-        assert.deepEqual([...asked].toSorted(), inScope.toSorted());
-      }
-      const ever = new Set(scene.source.asked.map(({ workload }) => workload.name));
-      assert.deepEqual([...ever].toSorted(), inScope.toSorted());
-      assert.equal(scene.statusOf("all").workloadsDiscovered, inScope.length);
-    }),
-);
-
 interface HeldWorld {
   readonly workload: WorldWorkload;
   readonly strategy: NonNullable<PolicyChoice["strategy"]>;
