@@ -236,22 +236,6 @@ sceneTest("restoreCommand() and resizeCommand() move both beside a controller", 
   }
 });
 
-/** Changes of limits from now on, each with the pod's name and by how much. */
-function noteChanges({ tables, api }: ControllerScene): (readonly [string, number])[] {
-  const changes: (readonly [string, number])[] = [];
-  const limits = new Map<string, number>();
-  const note = (): void => {
-    for (const { metadata: { name }, containers: [app] } of tables.Pod.all()) {
-      const [before, limit = 0] = [limits.get(name), app?.limits.cpu];
-      if (before !== undefined && before !== limit) changes.push([name, limit - before]);
-      limits.set(name, limit);
-    }
-  };
-  note();
-  api.store.onChange(note);
-  return changes;
-}
-
 loopTest("sends decreases that pay for raises before the raises after an outage", async (scene) => {
   const names = Array.from({ length: 10 }, (_, index) => `web-${index}`);
   const kill = scene.startController();
@@ -265,10 +249,17 @@ loopTest("sends decreases that pay for raises before the raises after an outage"
     else scene.want(name, 200, "FundsRaise");
   }
   await scene.pass(2000);
-  const changes = noteChanges(scene);
+  const moves: number[] = [];
+  const limits = new Map(names.map((name) => [name, scene.limits(name).wanted ?? 0]));
+  scene.api.store.onChange(() => {
+    for (const [name, before] of limits) {
+      const { wanted = 0 } = scene.limits(name);
+      if (wanted !== before) moves.push(wanted - before);
+      limits.set(name, wanted);
+    }
+  });
   scene.startController({ maxResizesPerSecond: 2 });
   await scene.pass(20_000);
   for (const [index, name] of names.entries()) scene.assertLimit(index < 5 ? 600 : 200, name);
-  const moves = changes.map(([, change]) => change);
   assert.deepEqual(moves, [...Array<number>(5).fill(-400), ...Array<number>(5).fill(400)]);
 });
