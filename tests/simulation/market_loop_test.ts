@@ -11,7 +11,6 @@ import { createWorkload } from "../../lab/simulation/workload.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { pure } from "../fixtures/pure.ts";
-import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
 import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
@@ -263,34 +262,27 @@ sceneTest("a limit that the market has lowered makes room for a higher request",
   assert.equal(scene.originalLimit(), "200m");
 });
 
-for (const dryRun of [false, true]) {
-  const gives = dryRun ? "in a dry-run leaves templates as they are" : "gives new pods new values";
-  sceneTest(`runController() ${gives} where the server lacks pods/resize`, async (scene) => {
+sceneTest(
+  "runController() gives new pods new values where the server lacks pods/resize",
+  async (scene) => {
     const { api, clock } = scene;
     deployedPod(scene);
     const strategy = { allowInPlaceResize: true, allowRecreate: true };
     const source = policyFor(scene, { cpu: 150, strategy });
-    const rightsizing = simulatedRightsizing(api, { source });
     const program = startProgram({
-      api,
-      clock,
-      identity: "first",
-      flags: new Map([["--market", "off"]]),
+      ...{ api, clock, identity: "first", flags: new Map([["--market", "off"]]) },
       ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
-      rightsizing: {
-        ...rightsizing,
-        settings: () => ({ ...CONTROLLER_SETTINGS.parse({}), dryRun }),
-      },
+      rightsizing: simulatedRightsizing(api, { source }),
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);
     const { spec } = api.store.tables.Deployment.get("shop/web") ?? {};
-    assert.equal(spec?.template.containers[0]?.requests.cpu, dryRun ? 100 : 180);
+    assert.equal(spec?.template.containers[0]?.requests.cpu, 180);
     assert.equal(api.requests.get("resize Pod"), undefined);
     program.terminate();
     await scene.pass(2000);
-  });
-}
+  },
+);
 
 const METRICS: MetricsConfig = {
   ...DEFAULT_MARKET_CONFIG.metrics,
