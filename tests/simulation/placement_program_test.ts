@@ -144,39 +144,6 @@ clusterTest("runController() makes pods on-demand while spot nodes are short", a
   assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
 });
 
-clusterTest("runController() reports what runs, and the floor on-demand", async (cluster) => {
-  const { registry } = cluster.start("10.0.0.1", {
-    "--disruption-window-schedule": "0 12 * * *",
-    "--disruption-window-duration": "1h",
-  });
-  const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
-  const valueOf = async (name: string, more = ""): Promise<number> => {
-    const start = `mbcas_placement_${name}{${OF_WEB}${more}} `;
-    const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
-    assert.ok(line, start);
-    return Number(line.slice(start.length));
-  };
-  /** As the alert `MbcasPlacementFloorBroken` has it. */
-  const lacks = async (): Promise<number> =>
-    await valueOf("workload_floor_replicas") -
-    await valueOf("workload_replicas", ',replica_type="on-demand"');
-  cluster.share = "90%";
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 10;
-  await cluster.pass(30_000);
-  // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
-  cluster.share = "70%";
-  await cluster.pass(60_000);
-  assert.equal(cluster.counts["on-demand"], 1);
-  assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
-  cluster.floor = 2;
-  cluster.removeNodes("on-demand");
-  await cluster.pass(20 * 60_000);
-  assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
-  const pending = await valueOf("pending_seconds");
-  assert.ok(pending > 900 && pending <= 1200, `${pending}`);
-});
-
 const MINUTE_MS = 60_000;
 
 /** Pods that ask for spot nodes without a webhook's answer. */
@@ -230,36 +197,4 @@ clusterTest("a fallback recreates pods that no webhook saw ever more rarely", as
     reported.map(({ message }) => / webhook .*\?$/.test(message)),
     Array.from({ length: 10 }, (_, index) => index % 2 === 1),
   );
-});
-
-clusterTest("a refused eviction is requested now and then, and reported once", async (cluster) => {
-  await cluster.begin(10);
-  const asked: string[] = [];
-  cluster.refusal = ({ name }) => {
-    asked.push(name);
-    return { is: "blocked", message: "a budget" };
-  };
-  const there = cluster.podsOn("spot-0");
-  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
-  const { Pod } = cluster.api.store.tables;
-  for (let second = 0; second < 600; second++) {
-    // A change of a pod makes the controller look.
-    const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
-    assert.ok(beat);
-    Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
-      const annotations = { ...pod.metadata.annotations, beat: `${second}` };
-      return { ...pod, metadata: { ...pod.metadata, annotations } };
-    });
-    await cluster.pass(1000);
-  }
-  // With a cooldown of 10 s, once in that time.
-  assert.ok(
-    asked.length >= there * 50 && asked.length <= there * 61,
-    `${asked.length} of ${there}`,
-  );
-  const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
-  assert.equal(reported.length, there);
-  cluster.refusal = undefined;
-  await cluster.pass(20_000);
-  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
 });
