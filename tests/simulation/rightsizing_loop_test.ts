@@ -1,26 +1,12 @@
 import assert from "node:assert/strict";
-import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import { pure } from "../fixtures/pure.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
-import {
-  MI,
-  templateContainer,
-  workloadPod,
-} from "../fixtures/rightsizing/rightsizing_snapshot.ts";
+import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   NAMESPACE,
   type RightsizingScene,
   sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
-import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
-import { sampleWorkload, workloadSpec } from "../fixtures/sample_workloads.ts";
-import { startRightsizing } from "./controller_program.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -183,75 +169,47 @@ test("runRightsizingLoop() reaches other namespaces from those of the setting al
   }
 });
 
-const START_MS = Date.UTC(2026, 0, 1);
-
-/** A Deployment `web` under a policy of provider Prometheus; its only pod was killed at 128 Mi. */
-function stage() {
-  const clock = createVirtualClock({ wallStart: START_MS });
-  const api = createSimulatedAPI({ clock, random: seededRandom(1) });
-  const source = createUsageAnswers();
-  const { tables } = api.store;
-  tables.Namespace.create({
-    metadata: { name: "shop", uid: "", resourceVersion: "", labels: {}, annotations: {} },
-  });
-  tables.Deployment.create(sampleWorkload({ spec: workloadSpec([templateContainer()]) }));
-  tables.Pod.seed(workloadPod("web-1", [templateContainer({ oomKilledAtMs: START_MS - 1000 })]));
-  const { cpu, memory } = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
-  for (let minute = -60; minute < 240; minute++) {
-    cpu.push([START_MS + minute * MINUTE_MS, 150]);
-    memory.push([START_MS + minute * MINUTE_MS, 80 * MI]);
-  }
-  tables.OptimizationPolicy.create(storedPolicy("all", {
-    mode: "Recommend",
-    provider: "prometheus",
-    windowMs: 120 * MINUTE_MS,
-    selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
+/** Deployment `web`, the only pod of which was killed at 128 Mi. */
+function killed(scene: RightsizingScene): void {
+  scene.deployment("web", { pods: 1 });
+  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  const oomKilledAtMs = scene.clock.wall() - 1000;
+  scene.api.store.tables.Pod.modify("shop/web-0", (pod) => ({
+    ...pod,
+    containers: pod.containers.map((app) => ({ ...app, oomKilledAtMs })),
   }));
-  return {
-    api,
-    clock,
-    source,
-    pass: (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms),
-    memory: (): number | undefined =>
-      recordsOf(tables.RecommendationReport.all(), "shop")[0]?.recommendations[0]?.memory,
-  };
+  scene.policy("all", { mode: "Recommend", windowMs: 2 * HOUR_MS });
 }
 
-pure("runRightsizing() knows after a restart what a killed pod that is gone had", async () => {
-  const { api, clock, source, pass, memory } = stage();
-  const correctionStore = keptCheckpoints();
-  {
-    await using _first = startRightsizing({ api, clock }, { source, correctionStore });
-    await pass(MINUTE_MS);
-    assert.equal(memory(), 228 * MI);
-  }
-  assert.deepEqual([...correctionStore.kept.keys()], ["mbcas-corrections-0"]);
-  api.store.tables.Pod.remove("shop/web-1");
-  {
-    await using _second = startRightsizing({ api, clock }, { source, correctionStore });
-    await pass(10 * MINUTE_MS);
-    assert.equal(memory(), 228 * MI);
-  }
+const recommendedMemory = (scene: RightsizingScene): number | undefined =>
+  scene.recordOf("web")?.recommendations[0]?.memory;
+
+test("runRightsizing() knows after a restart what a killed pod that is gone had", async (scene) => {
+  killed(scene);
+  await scene.run(MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 228 * MI);
+  await scene.restart();
+  assert.deepEqual([...scene.corrections.kept.keys()], ["mbcas-corrections-0"]);
+  scene.api.store.tables.Pod.remove("shop/web-0");
+  await scene.restart();
+  await scene.run(10 * MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 228 * MI);
   // The kill leaves the window of two hours, and then there is nothing to keep.
-  {
-    await using _third = startRightsizing({ api, clock }, { source, correctionStore });
-    await pass(125 * MINUTE_MS);
-    assert.equal(memory(), 96 * MI);
-  }
-  assert.deepEqual([...correctionStore.kept.keys()], []);
+  await scene.run(125 * MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 96 * MI);
+  await scene.restart();
+  assert.deepEqual([...scene.corrections.kept.keys()], []);
 });
 
-pure("runRightsizing() recommends nothing before it knows what was seen", async () => {
-  const { api, clock, source, pass, memory } = stage();
-  const correctionStore = keptCheckpoints();
-  correctionStore.refusal = new ApiError(500, "InternalError", "etcd");
-  await using _running = startRightsizing({ api, clock }, { source, correctionStore });
-  await pass(MINUTE_MS);
-  assert.equal(memory(), undefined);
-  const { conditions } = api.store.tables.OptimizationPolicy.get("shop/all")?.status ?? {};
-  const ready = conditions?.find(({ type }) => type === "Ready");
+test("runRightsizing() recommends nothing before it knows what was seen", async (scene) => {
+  scene.corrections.refusal = new ApiError(500, "InternalError", "etcd");
+  await scene.restart();
+  killed(scene);
+  await scene.run(MINUTE_MS);
+  assert.equal(recommendedMemory(scene), undefined);
+  const ready = scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
   assert.equal(ready?.reason, "DiscoveryFailed");
-  correctionStore.refusal = undefined;
-  await pass(5 * MINUTE_MS);
-  assert.equal(memory(), 228 * MI);
+  scene.corrections.refusal = undefined;
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 228 * MI);
 });
