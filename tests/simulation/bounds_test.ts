@@ -89,6 +89,21 @@ loopTest("leaves pods to a VPA until it is gone", async (scene) => {
   scene.assertLimit(600);
 });
 
+loopTest("follows a LimitRange of containers, and one of pods", async (scene) => {
+  const { LimitRange: ranges } = scene.tables;
+  const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
+  scene.startController();
+  ranges.create({ metadata, items: [{ type: "Container", max: 350 }] });
+  scene.createPod("web");
+  await scene.wantFor(10_000, 600);
+  for (const max of [350, 450]) {
+    scene.assertLimit(max);
+    assert.deepEqual([scene.bound().ceiling, scene.boundReasons()], [max, "LimitRange"]);
+    ranges.modify("shop/cpu", (one) => ({ ...one, items: [{ type: "Pod", max: 450 }] }));
+    await scene.pass(5000);
+  }
+});
+
 loopTest("keeps limits while a bound is unreadable", async (scene) => {
   const { VerticalPodAutoscaler: autoscalers } = scene.tables;
   scene.startController();
@@ -284,13 +299,16 @@ loopTest("takes raises back when a new pod has taken the room that was kept", as
   assert.equal(scene.count("resize Pod"), before);
 });
 
-loopTest("sends a blocked raise as soon as others leave the quota", async (scene) => {
+loopTest("sends a blocked raise as soon as others leave the quota, or it grows", async (scene) => {
   underQuota(scene, 1000);
   await scene.pass(60_000);
   assert.deepEqual([scene.totalLimits(), scene.status("a").reason], [400, "QuotaExceeded"]);
   scene.setQuota({ used: 400 });
   await scene.pass(100);
   assert.equal(scene.totalLimits(), 800);
+  scene.setQuota({ hard: 1400 });
+  await scene.pass(5000);
+  assert.equal(scene.totalLimits(), 1200);
 });
 
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
