@@ -299,16 +299,39 @@ loopTest("takes raises back when a new pod has taken the room that was kept", as
   assert.equal(scene.count("resize Pod"), before);
 });
 
-loopTest("sends a blocked raise as soon as others leave the quota, or it grows", async (scene) => {
+loopTest("sends a blocked raise as soon as others leave the quota", async (scene) => {
   underQuota(scene, 1000);
   await scene.pass(60_000);
   assert.deepEqual([scene.totalLimits(), scene.status("a").reason], [400, "QuotaExceeded"]);
   scene.setQuota({ used: 400 });
   await scene.pass(100);
   assert.equal(scene.totalLimits(), 800);
-  scene.setQuota({ hard: 1400 });
+});
+
+loopTest("divides a quota anew, once, when a pod or the quota changes", async (scene) => {
+  for (const name of "ab") scene.createPod(name);
+  scene.setQuota({ hard: 1600, used: 400 });
   await scene.pass(5000);
-  assert.equal(scene.totalLimits(), 1200);
+  scene.startController();
+  await scene.pass(60_000);
+  const rows: readonly (readonly [change: () => void, ceiling: number])[] = [
+    [() => {}, 700],
+    [() => {
+      scene.createPod("c");
+      scene.setQuota({ used: 600 });
+    }, 470],
+    [() => {
+      scene.tables.Pod.remove("shop/c");
+      scene.setQuota({ used: 400 });
+    }, 700],
+    [() => scene.setQuota({ hard: 1200 }), 500],
+  ];
+  for (const [index, [change, ceiling]] of rows.entries()) {
+    change();
+    await scene.pass(5000);
+    assert.deepEqual([..."ab"].map((name) => scene.bound(name).ceiling), [ceiling, ceiling]);
+    assert.equal(scene.status("a").bounds?.revision, index + 1);
+  }
 });
 
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {

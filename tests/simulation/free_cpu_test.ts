@@ -263,3 +263,46 @@ loopTest("sends decreases that pay for raises before the raises after an outage"
   for (const [index, name] of names.entries()) scene.assertLimit(index < 5 ? 600 : 200, name);
   assert.deepEqual(moves, [...Array<number>(5).fill(-400), ...Array<number>(5).fill(400)]);
 });
+
+loopTest("raises throttled pods first, and reports once that the rate binds", async (scene) => {
+  const names = (kind: string, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${kind}-${index}`);
+  const [fell, rose, throttled] = [
+    names("a-fell", 14),
+    names("b-rose", 14),
+    names("c-throttled", 5),
+  ];
+  const kill = scene.startController();
+  for (const name of [...fell, ...rose, ...throttled]) {
+    scene.createPod(name);
+    scene.want(name, 600);
+  }
+  await scene.pass(20_000);
+  kill();
+  for (const name of fell) scene.want(name, 550, "DemandFell");
+  for (const name of rose) scene.want(name, 700);
+  for (const name of throttled) scene.want(name, 800, "Throttled");
+  await scene.pass(2000);
+  const changed: string[] = [];
+  const limits = new Map([...fell, ...rose, ...throttled].map((name) => [name, 600]));
+  scene.api.store.onChange(() => {
+    for (const [name, before] of limits) {
+      const { wanted = 0 } = scene.limits(name);
+      if (wanted !== before) changed.push(name);
+      limits.set(name, wanted);
+    }
+  });
+  const bottlenecks: boolean[] = [];
+  scene.startController({ maxResizesPerSecond: 1 }, {
+    observer: { resizeQueue: ({ isBottleneck }) => void bottlenecks.push(isBottleneck) },
+  });
+  await scene.pass(15_000);
+  // The first was sent when no other had been looked at.
+  const order = changed.map((name) => name.slice(2, 3)).join("");
+  assert.match(order, /^.?t{5}r{6,}$|^.t{4}r{6,}$/, order);
+  const shared = scene.events("CPULimitHeld").filter(({ about }) => about?.kind === "Namespace");
+  assert.deepEqual(shared.map(({ message }) => message.split(":")[0]), ["RateLimited"]);
+  await scene.pass(200_000);
+  for (const name of fell) scene.assertLimit(550, name);
+  assert.ok(bottlenecks.includes(true) && bottlenecks.at(-1) === false);
+});
