@@ -4,6 +4,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   NAMESPACE,
+  openRightsizingScene,
   type RightsizingScene,
   sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
@@ -96,6 +97,29 @@ test("runRightsizingLoop() recreates pods only while the server does not serve r
       assert.deepEqual(requestsOf(scene, "web"), [wanted, wanted]);
     } else assert.equal(templateOf()?.containers[0]?.requests.cpu, 1.2 * cpu);
   }
+});
+
+test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
+  scene.policy("all", { intervalMs: HOUR_MS });
+  await scene.run(MINUTE_MS);
+  busyDeployments(scene, "web");
+  await scene.run(MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+});
+
+Deno.test("runRightsizing() reports its cycles to metrics, and that a policy is gone", async () => {
+  const seen = new Set<string>();
+  await using scene = openRightsizingScene({
+    cycleEnded: ({ name }, { outcome }) => void seen.add(`${name} of ${outcome?.matched.length}`),
+    policyGone: ({ name }) => void seen.add(`${name} is gone`),
+  });
+  busyDeployments(scene, "web", "db");
+  scene.policy("all");
+  await scene.run(MINUTE_MS);
+  const { OptimizationPolicy } = scene.api.store.tables;
+  OptimizationPolicy.remove("shop/all", OptimizationPolicy.get("shop/all")?.metadata.uid ?? "");
+  await scene.run(10 * MINUTE_MS);
+  assert.deepEqual([...seen], ["all of 2", "all is gone"]);
 });
 
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
