@@ -32,19 +32,21 @@ import type { MarketEvent } from "../../shared/api/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import {
-  allocationStoreContract,
-  desiredWriterContract,
-} from "../contract/allocation_contracts.ts";
-import {
   endpointSliceContract,
   eventSinkContract,
   eventText,
   leaseStoreContract,
+  listWatchContract,
   nodeLinkContract,
-} from "../contract/lease_and_event_contracts.ts";
-import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
+  selectiveListWatchContract,
+} from "../contract/api_contracts.ts";
+import {
+  allocationStoreContract,
+  desiredWriterContract,
+  policyStatusContract,
+  reportStoreContract,
+} from "../contract/custom_resource_contracts.ts";
 import { podEvictorContract, podResizerContract } from "../contract/pod_contracts.ts";
-import { policyStatusContract, reportStoreContract } from "../contract/rightsizing_contracts.ts";
 import { workloadWriterContract } from "../contract/workload_writer_contract.ts";
 import {
   SAMPLE_POLICY_SPEC,

@@ -16,18 +16,23 @@ import { seededRandom } from "../../shared/random.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { createPaperCertificates } from "../fixtures/webhook/webhook_replica.ts";
 import { serveWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
-import { allocationStoreContract, desiredWriterContract } from "./allocation_contracts.ts";
 import {
   endpointSliceContract,
   eventSinkContract,
   eventText,
   leaseStoreContract,
+  listWatchContract,
   nodeLinkContract,
-} from "./lease_and_event_contracts.ts";
+  selectiveListWatchContract,
+} from "./api_contracts.ts";
+import {
+  allocationStoreContract,
+  desiredWriterContract,
+  policyStatusContract,
+  reportStoreContract,
+} from "./custom_resource_contracts.ts";
 import { instantQueriesContract, metricResults } from "./usage_contracts.ts";
-import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { podEvictorContract, podResizerContract } from "./pod_contracts.ts";
-import { policyStatusContract, reportStoreContract } from "./rightsizing_contracts.ts";
 import {
   type ContractHarness,
   contractTests,

@@ -8,10 +8,16 @@ import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { RECOMMENDED, RIGHTSIZED, templateLimit } from "./cluster/cluster_load.ts";
-import { ceilingOf, floorOf, QUOTA, quotaUsed } from "./cluster/cluster_rules.ts";
+import {
+  ceilingOf,
+  floorOf,
+  PLACED,
+  QUOTA,
+  quotaUsed,
+  readyOnDemand,
+} from "./cluster/cluster_rules.ts";
 import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import type { Violation } from "./invariants.ts";
-import { PLACED, readyOnDemand } from "./cluster/placed_workload.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import type { Actor } from "./cluster/faulty_client.ts";

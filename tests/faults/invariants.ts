@@ -15,7 +15,7 @@ import type { EventLog, LogEntry } from "../../lab/simulation/api/event_sink.ts"
 import { carriedLimit, checkLimitWrite, isOfMarket, type Violate } from "./final_state.ts";
 import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import type { Actor } from "./cluster/faulty_client.ts";
-import { PLACED, readyOnDemand, readyReplicas } from "./cluster/placed_workload.ts";
+import { PLACED, readyOnDemand, readyReplicas } from "./cluster/cluster_rules.ts";
 import { RIGHTSIZED, templateLimit } from "./cluster/cluster_load.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { isLive } from "../../shared/resize/scope.ts";

@@ -28,7 +28,7 @@ import {
   WORDED_CASES,
   wordedWorkload,
 } from "../fixtures/placement/worded_workloads.ts";
-import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";
 const POLICY = "spotalis-annotations";
@@ -55,15 +55,6 @@ for (
     assert.deepEqual(containerOf(added).env, [...containerOf(usual).env, { name, value: "on" }]);
   });
 }
-
-renderTest("component placement gives no right to delete pods past a budget", async () => {
-  const objects = await renderWith(["placement"]);
-  const all = keysOf(objects).filter((key) => /^(Cluster)?Role /.test(key)).flatMap((key) => {
-    const [kind = "", name = ""] = key.split(" ");
-    return rightsOf(one(objects, kind, name));
-  });
-  assert.deepEqual(all.filter((right) => /^delete(collection)? \/pods/.test(right)), []);
-});
 
 renderTest("components go together, in any order", async () => {
   const names = [
@@ -212,14 +203,6 @@ Deno.test("placementGate() takes each example of Spotalis, and divides it as it 
   });
   const shares = placed.map((one) => textsOf(one).annotations[keys.SPOT_PERCENTAGE] ?? "");
   assert.ok(shares.some((text) => text.endsWith("%")) && shares.some((text) => /\d$/.test(text)));
-});
-
-renderTest("the examples of Spotalis are rendered as they stand in their files", async () => {
-  const key = ({ kind, metadata: { name } }: WorkloadManifest): string => `${kind} ${name}`;
-  const rendered = await render("examples/spotalis") as readonly WorkloadManifest[];
-  const sorted = (all: readonly WorkloadManifest[]) =>
-    all.toSorted((a, b) => key(a) < key(b) ? -1 : 1);
-  assert.deepEqual(sorted(rendered), sorted(manifests));
 });
 
 const root = new URL("../../", import.meta.url);

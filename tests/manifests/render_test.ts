@@ -1,4 +1,5 @@
-/** Tests of the manifests as kustomize renders them; needs kubectl, but no cluster. */
+/** Programs in the manifests as kustomize renders them, and the configuration of Prometheus and Grafana, held against
+ * the metrics that the programs serve. */
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS } from "../../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
@@ -7,15 +8,23 @@ import { settingsOf } from "../../shared/config/setting.ts";
 import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
 import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
 import { componentNames } from "../cluster/rendered_manifests.ts";
+import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
+import * as z from "zod";
+import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
+import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
+import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import type { MetricTable } from "../../shared/metrics/metric.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
+import { METRIC_TABLES } from "../../tools/metrics_page.ts";
+import { RUNBOOKS } from "../../tools/release/release_names.ts";
 import {
-  one,
-  render,
-  type Rendered,
-  renderTest,
-  renderTest as test,
-  renderWith,
-  rightsOf,
-} from "./rendered.ts";
+  alertRules,
+  dashboards,
+  dashboardSchema,
+} from "../fixtures/metrics/alerts_and_dashboards.ts";
+import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
@@ -23,7 +32,7 @@ function workloads(objects: readonly Rendered[]): Rendered[] {
   return objects.filter(({ kind }) => kind === "DaemonSet" || kind === "Deployment");
 }
 
-test("overlays/release runs images of the project's version from a registry", async () => {
+renderTest("overlays/release runs images of the project's version from a registry", async () => {
   const { version } = JSON.parse(await Deno.readTextFile(`${root}deno.json`));
   const objects = await render("overlays/release");
   for (const { metadata, spec } of workloads(objects)) {
@@ -37,53 +46,6 @@ test("overlays/release runs images of the project's version from a registry", as
     const { name, labels } = metadata;
     assert.equal(labels?.["app.kubernetes.io/version"], version, `${kind} ${name}`);
     assert.equal(labels?.["app.kubernetes.io/part-of"], "coallocator", `${kind} ${name}`);
-  }
-});
-
-test("each workload's pods are unprivileged, read-only and found by their labels", async () => {
-  const found = workloads(await render("overlays/release"));
-  assert.deepEqual(found.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort(), [
-    "DaemonSet mbcas-agent",
-    "Deployment mbcas-controller",
-  ]);
-  for (const { metadata, spec } of found) {
-    const { template, selector } = spec;
-    assert.deepEqual(selector.matchLabels, { "app.kubernetes.io/name": metadata.name });
-    const { version, ...labels } = Object.fromEntries(
-      Object.entries(template.metadata.labels).map(([key, value]) => [key.split("/")[1], value]),
-    );
-    assert.equal(typeof version, "string");
-    const component = metadata.name.replace("mbcas-", "");
-    assert.deepEqual(labels, { name: metadata.name, component, "part-of": "coallocator" });
-    const { securityContext, containers, hostNetwork, hostPID } = template.spec;
-    assert.deepEqual([hostNetwork, hostPID], [undefined, undefined]);
-    assert.deepEqual(securityContext, {
-      runAsNonRoot: true,
-      runAsUser: 65532,
-      runAsGroup: 65532,
-      seccompProfile: { type: "RuntimeDefault" },
-    });
-    const [container, ...others] = containers;
-    assert.deepEqual(others, []);
-    assert.deepEqual(container.securityContext, {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
-    assert.ok(container.resources.requests.cpu && container.resources.limits.memory);
-    assert.equal(container.livenessProbe.httpGet.path, "/healthz");
-    assert.equal(container.readinessProbe.httpGet.path, "/readyz");
-    assert.deepEqual(container.args, ["--config=/etc/mbcas/config.yaml"]);
-  }
-});
-
-test("examples make pods that the market can manage: Burstable with a CPU limit", async () => {
-  const found = workloads(await render("examples"));
-  assert.equal(found.length, 4);
-  for (const { metadata, spec } of found) {
-    const [{ resources }] = spec.template.spec.containers;
-    assert.ok(resources.limits.cpu, metadata.name);
-    assert.notDeepEqual(resources.limits, resources.requests);
   }
 });
 
@@ -150,87 +112,143 @@ Deno.test("Dockerfile compiles with the flags of compileArguments()", async () =
   assert.match(dockerfile, /deno:debian-2\.9\.6/);
 });
 
-const NAMES = [
-  "mbcas-edit",
-  "mbcas-namespace-operator",
-  "mbcas-operator",
-  "mbcas-readings",
-  "mbcas-view",
-];
-
-renderTest("component users adds roles for the command, without bindings", async () => {
-  const [usual, objects] = [await render("base"), await renderWith(["users"])];
-  const key = (all: typeof objects) => all.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  const before = new Set(key(usual));
-  assert.deepEqual(key(objects).filter((one) => !before.has(one)).sort(), [
-    "ClusterRole mbcas-edit",
-    "ClusterRole mbcas-namespace-operator",
-    "ClusterRole mbcas-operator",
-    "ClusterRole mbcas-view",
-    "Role mbcas-readings",
-  ]);
-  assert.ok(!usual.some(({ metadata }) => NAMES.includes(metadata.name)));
-});
-
-renderTest("component users gives each role what its commands need, and no more", async () => {
-  const objects = await renderWith(["users"]);
-  const allocations = "allocation.mbcas.io/podallocations";
-  const view = one(objects, "ClusterRole", "mbcas-view");
-  assert.deepEqual(
-    rightsOf(view),
-    [
-      allocations,
-      "optipod.io/recommendationreports",
-      "optipod.io/optimizationpolicies",
-    ].flatMap((resource) => ["get", "list", "watch"].map((verb) => `${verb} ${resource}`)),
-  );
-  const aggregate = (role: typeof view) =>
-    Object.keys(role.metadata.labels ?? {}).filter((label) => label.includes("aggregate"));
-  assert.deepEqual(aggregate(view), ["rbac.authorization.k8s.io/aggregate-to-view"]);
-  const edit = one(objects, "ClusterRole", "mbcas-edit");
-  assert.deepEqual(
-    rightsOf(edit),
-    ["create", "update", "patch", "delete"].map((verb) =>
-      `${verb} optipod.io/optimizationpolicies`
-    ),
-  );
-  assert.deepEqual(aggregate(edit), ["rbac.authorization.k8s.io/aggregate-to-edit"]);
-  const operator = one(objects, "ClusterRole", "mbcas-operator");
-  assert.deepEqual(rightsOf(operator), [
-    "get /pods",
-    "list /pods",
-    "patch /pods",
-    "patch /pods/resize",
-    "get /namespaces",
-    "list /limitranges",
-    `list ${allocations}`,
-    "get apps/replicasets",
-    "get apps/controllerrevisions",
-    "get batch/jobs",
-  ]);
-  const wide = one(objects, "ClusterRole", "mbcas-namespace-operator");
-  assert.deepEqual(rightsOf(wide), ["get /namespaces", "patch /namespaces"]);
-  // Accounts that may view must not get these indirectly.
-  assert.deepEqual([operator, wide].flatMap(aggregate), []);
-  assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-readings"), { withNames: true }), [
-    "list /pods",
-    "get /pods/portforward",
-    "create /pods/portforward",
-    "get /configmaps mbcas-config",
-    "get apps/deployments mbcas-controller",
-    "get coordination.k8s.io/leases mbcas-controller",
-  ]);
-});
-
 Deno.test("docs/install.md names each role of component users", async () => {
-  const guide = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
-  for (const name of NAMES) assert.ok(guide.includes(`\`${name}\``), name);
+  const [guide, roles] = await Promise.all(
+    ["docs/install.md", "manifests/components/users/roles.yaml"]
+      .map((path) => Deno.readTextFile(new URL(path, repository))),
+  );
+  const names = roles?.match(/(?<=^ {2}name: )mbcas-.*$/gm) ?? [];
+  assert.equal(names.length, 5);
+  for (const name of names) assert.ok(guide?.includes(`\`${name}\``), name);
 });
 
 Deno.test("docs/placement-command.md names what a team may read of placement", async () => {
   const page = await Deno.readTextFile(
-    new URL("../../docs/placement-command.md", import.meta.url),
+    new URL("docs/placement-command.md", repository),
   );
   const said = /--verb=(\S+) --resource=(\S+) --resource-name=(\S+)\n/.exec(page)?.slice(1);
   assert.deepEqual(said, ["get", "configmaps", `${STATUS_CONFIG_MAP_PREFIX}shop`]);
+});
+
+const METRICS = Object.values<MetricTable>(METRIC_TABLES).flatMap((table) => Object.values(table));
+
+/** Labels that Prometheus adds to an agent's target, and `le` of histograms. */
+const ADDED_LABELS = ["node", "instance", "le"];
+/** Metrics of API servers, with the one label that is asked about. */
+const FOREIGN = { apiserver_admission_webhook_fail_open_count: ["name"] };
+
+const LABELS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(METRICS.map(({ name, labels = [] }) => [name, labels])),
+  ...FOREIGN,
+};
+
+/** Labels that Prometheus itself gives to a pod that the Operator's PodMonitor found. */
+const TARGET_LABELS = ["namespace", "pod", "container", "endpoint", "job", "instance"];
+
+/** Metrics that an expression reads. Fails for one that no table has, and for a label that none has. */
+function metricsOf(expression: string): readonly string[] {
+  const names = [...expression.matchAll(/\b(?:mbcas|coallocator|process|apiserver)_\w+/g)]
+    .map(([name]) => name.replace(/_bucket$/, ""));
+  assert.ok(names.length > 0, expression);
+  const known = new Set(ADDED_LABELS);
+  for (const name of names) {
+    const labels = LABELS[name] ?? assert.fail(`${expression}: ${name}`);
+    for (const label of labels) known.add(label);
+  }
+  const grouped = [...expression.matchAll(/\b(?:by|on|group_left) \(([^)]*)\)/g)]
+    .flatMap(([, list = ""]) => list.split(", "));
+  const matched = [...expression.matchAll(/(\w+)=~?"/g)].map(([, label = ""]) => label);
+  for (const label of [...grouped, ...matched]) {
+    assert.ok(known.has(label), `${expression}: ${label}`);
+  }
+  return names;
+}
+
+Deno.test("programs serve each metric of the tables, and no other", async () => {
+  const { names: agents } = await agentMetrics();
+  const { names: controllers } = await controllerMetrics();
+  const defined = METRICS.flatMap((
+    { name, alias },
+  ) => [name, ...alias === undefined ? [] : [alias]]);
+  assert.deepEqual([...agents.union(controllers)].sort(), defined.toSorted());
+});
+
+renderTest("component prometheus keeps labels of metrics that the target has too", async () => {
+  const objects = await renderWith(["prometheus"]);
+  const programs = { "mbcas-agent": agentMetrics, "mbcas-controller": controllerMetrics };
+  const clashes = [];
+  for (const [name, metrics] of Object.entries(programs)) {
+    const { labels } = await metrics();
+    const same = TARGET_LABELS.filter((label) => labels.has(label));
+    const [{ honorLabels = false }] = one(objects, "PodMonitor", name).spec.podMetricsEndpoints;
+    assert.equal(honorLabels, same.length > 0, `${name}: ${same.join()}`);
+    clashes.push(same);
+  }
+  assert.deepEqual(clashes, [["namespace", "pod"], ["namespace"]]);
+});
+
+renderTest("component alerts adds its rules, and the base has none", async () => {
+  const objects = await renderWith(["alerts", "webhook"]);
+  const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) => group.rules);
+  assert.deepEqual(rules, await alertRules());
+  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook") as unknown as {
+    readonly webhooks: readonly { readonly name: string }[];
+  };
+  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0]?.name}"}`)));
+  assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
+});
+
+Deno.test("component alerts asks for metrics, labels and values that the programs have", async () => {
+  const known: Readonly<Record<string, readonly string[]>> = {
+    reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
+    action: Object.keys(PLACEMENT_REASONS),
+    phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
+    result: [...UNPLACED_REASONS, "failed"],
+    mode: ["overloaded"],
+    replica_type: ["spot", "on-demand"],
+  };
+  for (const { expr } of await alertRules()) {
+    metricsOf(expr);
+    for (const [, label = "", values = ""] of expr.matchAll(/(\w+)!?=~?"([^"]*)"/g)) {
+      if (label === "name") continue;
+      for (const value of values.split("|")) assert.ok(known[label]?.includes(value), value);
+    }
+  }
+});
+
+Deno.test("each alert has a known severity and a section of a page of docs/", async () => {
+  const severities = new Map<string, string[]>();
+  for (const { alert, labels, annotations } of await alertRules()) {
+    const { severity } = labels;
+    severities.set(severity, [...severities.get(severity) ?? [], alert]);
+    assert.ok(annotations.summary && annotations.description, alert);
+    const [page, anchor] = annotations.runbook_url.split("#");
+    // The chart and a release replace it.
+    assert.equal(page, RUNBOOKS, alert);
+    const text = await Deno.readTextFile(new URL("../../docs/alerts.md", import.meta.url));
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-")
+    );
+    assert.ok(anchors.includes(anchor ?? ""), `${alert}: ${annotations.runbook_url}`);
+  }
+  assert.deepEqual([...severities.keys()].sort(), ["critical", "info", "warning"]);
+  assert.deepEqual(severities.get("critical"), ["MbcasNoLeader", "MbcasPlacementFloorBroken"]);
+});
+
+Deno.test("dashboards have Grafana's form, and ask for metrics and labels that the programs have", async () => {
+  const uids = new Set<string>();
+  for (const dashboard of await dashboards()) {
+    const { uid, title, templating, panels } = z.parse(dashboardSchema, dashboard);
+    uids.add(uid);
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length, `${title}: ids`);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + cell % w},${y + Math.floor(cell / w)}`)
+    );
+    assert.equal(new Set(cells).size, cells.length, `${title}: panels overlap`);
+    for (const { definition = "" } of templating.list) {
+      if (definition !== "") metricsOf(definition);
+    }
+    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) metricsOf(expr);
+  }
+  assert.deepEqual([...uids], ["coallocator-fleet", "coallocator-node"]);
 });

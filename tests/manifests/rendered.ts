@@ -11,10 +11,7 @@ const root = new URL("../../", import.meta.url).pathname;
 /** The parts of a container that tests read. */
 export interface RenderedContainer {
   readonly image: string;
-  readonly securityContext: unknown;
   readonly resources: Readonly<Record<"requests" | "limits", Record<string, string>>>;
-  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
-  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
   readonly args: readonly string[];
   readonly env: readonly unknown[];
   readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
@@ -22,10 +19,7 @@ export interface RenderedContainer {
 
 /** The parts of a pod template's spec that they read. */
 export interface RenderedPodSpec {
-  readonly securityContext: unknown;
   readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];
-  readonly hostNetwork?: boolean;
-  readonly hostPID?: boolean;
   readonly volumes: readonly unknown[];
 }
 
@@ -34,9 +28,7 @@ export interface Rendered {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
   readonly spec: {
-    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template: {
-      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: RenderedPodSpec;
     };
     readonly podMetricsEndpoints: readonly [{ readonly honorLabels?: boolean }];

@@ -19,8 +19,7 @@ import {
 } from "../../shared/placement/node_classes.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
-import { placedPod } from "../fixtures/placement/placed_pods.ts";
-import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
+import { anySplitSpec, placedPod } from "../fixtures/placement/placed_pods.ts";
 import { pure } from "../fixtures/pure.ts";
 
 /** How a server names a pod that it creates: with its name, or only what the name begins with. */
@@ -137,41 +136,6 @@ pure("a burst ends exactly divided, whatever is seen, lost or asked about on the
         assert.deepEqual(countByClass(burst.seen), splitReplicas(replicas, spec));
       },
     ),
-  );
-});
-
-pure("a hundred pods at 70 % are 70 and 30", () => {
-  fc.assert(
-    fc.property(anyKnown, anySteps, (known, steps) => {
-      const burst = new Burst({
-        known,
-        spec: { spotPercentage: 70, minOnDemand: 0 },
-        replicas: 100,
-      });
-      played(burst, steps);
-      assert.deepEqual(countByClass(burst.seen), { spot: 70, "on-demand": 30 });
-    }),
-  );
-});
-
-pure("no pod is on spot before the floor is filled", () => {
-  fc.assert(
-    fc.property(anySplitSpec, fc.integer({ min: 1, max: 30 }), (spec, replicas) => {
-      let reservations = noReservations();
-      for (let index = 0; index < Math.min(replicas, spec.minOnDemand); index++) {
-        const answer = admitPod(reservations, {
-          workload: { kind: "Deployment", replicas },
-          spec,
-          pods: [],
-          shortage: "none",
-          pod: { revision: "r1" },
-          dryRun: false,
-          nowMs: 0,
-        });
-        assert.equal(answer.class, "on-demand");
-        reservations = answer.reservations;
-      }
-    }),
   );
 });
 

@@ -11,9 +11,8 @@ import {
   splitReplicas,
   type SplitSpec,
 } from "../../shared/placement/split.ts";
-import { placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";
+import { anySplitSpec, placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";
 import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts";
-import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { pure } from "../fixtures/pure.ts";
 
 /** The pods with what was to be written. */

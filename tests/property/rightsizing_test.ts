@@ -1,5 +1,4 @@
 /** Properties of the changes that rightsizing blocks and of the values that it sends, for any workload, pods and policy. */
-import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -23,7 +22,6 @@ import {
 import {
   asking,
   MI,
-  recommendation,
   rightsizingSnapshot,
   sized,
   workloadPod,
@@ -111,43 +109,7 @@ const OBSTACLES: Readonly<Record<string, (snapshot: RightsizingSnapshot) => Righ
       ...snapshot,
       nodes: new Map([["node-1", { kubeletVersion: "v1.31.2", pressures: [] }]]),
     }),
-    restarts: (snapshot) =>
-      withContainers(snapshot, { restartsOnCPU: true, restartsOnMemory: true }),
   };
-
-function withContainers(
-  snapshot: RightsizingSnapshot,
-  change: ContainerFields,
-): RightsizingSnapshot {
-  const containers = snapshot.workload.template.containers.map((one) => withFields(one, change));
-  return {
-    ...snapshot,
-    workload: { ...snapshot.workload, template: { ...snapshot.workload.template, containers } },
-    pods: snapshot.pods.map((pod) => workloadPod(pod.metadata.name, containers)),
-  };
-}
-
-const obstructed = fc.record({
-  obstacle: fc.constantFrom(...Object.keys(OBSTACLES)),
-  allowRecreate: fc.boolean(),
-  cpu: fc.integer({ min: 120, max: 190 }),
-  memory: fc.integer({ min: 72, max: 120 }),
-});
-
-pure("properties 6, 22: pods are recreated only if allowed, else there is one Warning", () => {
-  const seen = new Set<string>();
-  fc.assert(fc.property(obstructed, ({ obstacle, allowRecreate, cpu, memory }) => {
-    seen.add(`${obstacle} ${allowRecreate}`);
-    const choice = { strategy: { allowRecreate }, recommendations: [asking(cpu, memory)] };
-    const decision = decideRightsizing(OBSTACLES[obstacle]!(rightsizingSnapshot(choice)));
-    const warnings = decisionEvents(decision).filter(({ type }) => type === "Warning");
-    const came = decision.outcome === "apply" ? decision.method : "none";
-    assert.equal(came, allowRecreate ? "Recreate" : "none");
-    const expected = allowRecreate ? [] : ["InPlaceResizeUnavailable"];
-    assert.deepEqual(warnings.map(({ reason }) => reason), expected);
-  }));
-  assert.equal(seen.size, 2 * Object.keys(OBSTACLES).length);
-});
 
 pure("properties 6, 22: no pods are recreated or resized against policy and support", () => {
   const drawn = fc.record({
@@ -206,45 +168,6 @@ pure("inPlacePlan() asks for nothing that the server refuses, and is done after 
     }),
   );
   assert.ok(applied > ran / 12, `${applied} of ${ran}`);
-});
-
-pure("property 2: requests are set to the recommendation where nothing forbids it", () => {
-  const world = fc.record({
-    request: fc.integer({ min: 10, max: 400 }),
-    requestMebi: fc.integer({ min: 1, max: 200 }),
-    limits: fc.constantFrom([], [5000, 9000] as const),
-    cpu: fc.integer({ min: 10, max: 4000 }),
-    memory: fc.integer({ min: MI, max: 4096 * MI }),
-    recreate: fc.boolean(),
-  });
-  const seen = new Set<string>();
-  fc.assert(fc.property(world, ({ request, requestMebi, limits, cpu, memory, recreate }) => {
-    const snapshot = rightsizingSnapshot({
-      containers: [sized([request, requestMebi], limits)],
-      recommendations: [recommendation({ cpu, memory })],
-      memoryPeaks: new Map([["app", 0]]),
-      strategy: {
-        changeThresholdPercent: 0,
-        allowInPlaceResize: !recreate,
-        allowRecreate: recreate,
-      },
-    });
-    const decision = decideRightsizing(snapshot);
-    if (request === cpu && requestMebi * MI === memory) return;
-    assert.ok(decision.outcome === "apply");
-    seen.add(decision.method);
-    const { wanted } = decision;
-    if (decision.method === "InPlace") {
-      for (const { containers } of podsAfter(snapshot, inPlacePlan(snapshot, wanted))) {
-        assert.deepEqual(containers[0]?.requests, { cpu, memory });
-      }
-      return;
-    }
-    const patch = templatePatch(snapshot.workload, { wanted, owned: ownedOf(snapshot) });
-    const [entry = assert.fail()] = patch.body.spec.template.spec.containers ?? [];
-    assert.deepEqual(readEntry(entry).requests, { cpu, memory });
-  }));
-  assert.deepEqual(seen, new Set(["InPlace", "Recreate"]));
 });
 
 /** The decision where there is nothing new. */

@@ -1,10 +1,13 @@
-/** Effects of the bounds' rules on a pod in a whole cluster, and of their absence. */
+/** Effects of bounds and quotas on pods in a whole cluster, and of their absence. */
 import assert from "node:assert/strict";
+import { readDemoScene } from "../../lab/demo/demo_scene.ts";
+import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
+import { SCENE_NAMESPACE } from "../../lab/simulation/scene.ts";
 import type { AllocationStore } from "../../shared/api/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
+import { cpuLimits, sampleQuota } from "../contract/support/sample_objects.ts";
 import {
   ofDeployment,
   ownedBy,
@@ -52,38 +55,18 @@ loopTest("ends HPAScaled by itself", async (scene) => {
   scene.assertLimit(200);
 });
 
-loopTest("lowers no limit while a Deployment rolls out", async (scene) => {
-  scene.tables.Deployment.create(sampleWorkload());
-  scene.startController();
-  await raise(scene);
-  for (const [updated, held] of [[1, "lower"], [3, undefined]] as const) {
-    scene.setRollout(updated);
-    await scene.pass(2000);
-    assert.equal(scene.bound().held, held);
-    assert.equal(await lowers(scene), held === undefined);
-  }
-});
-
-for (const kind of ["StatefulSet", "DaemonSet"] as const) {
-  loopTest(`lowers no limit while a ${kind} rolls out, until it stands still`, async (scene) => {
+for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
+  loopTest(`lowers no limit while a ${kind} rolls out`, async (scene) => {
     const table = scene.tables[kind];
     table.create(sampleWorkload({ kind }));
     scene.startController();
-    await scene.raise(600, (pod) => ownedBy(kind, pod));
-    assert.equal(await lowers(scene), true);
-    const roll = (updated: number): unknown =>
+    await scene.raise(600, kind === "Deployment" ? ofDeployment : (pod) => ownedBy(kind, pod));
+    for (const [updated, held] of [[1, "lower"], [3, undefined]] as const) {
       table.modify("shop/web", (one) => ({ ...one, rollout: { ...one.rollout, updated } }));
-    roll(1);
-    await scene.pass(2000);
-    assert.equal(scene.bound().held, "lower");
-    await scene.pass(300_000);
-    roll(2);
-    await scene.pass(2000);
-    assert.equal(await lowers(scene), false);
-    await scene.wantFor(500_000, 250);
-    scene.assertLimit(600);
-    await scene.pass(120_000);
-    scene.assertLimit(250);
+      await scene.pass(2000);
+      assert.equal(scene.bound().held, held);
+      assert.equal(await lowers(scene), held === undefined);
+    }
   });
 }
 
@@ -106,81 +89,37 @@ loopTest("leaves pods to a VPA until it is gone", async (scene) => {
   scene.assertLimit(600);
 });
 
-loopTest("follows a LimitRange, and keeps limits while it is unreadable", async (scene) => {
-  const { LimitRange: ranges, VerticalPodAutoscaler: autoscalers } = scene.tables;
+loopTest("follows a LimitRange of containers, and one of pods", async (scene) => {
+  const { LimitRange: ranges } = scene.tables;
   const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
-  const unreadable = "no number";
-  const assertKept = async (object: string): Promise<void> => {
-    await scene.pass(5000);
-    const rules = scene.status().bounds?.rules?.filter(({ reason }) =>
-      reason === "UnreadableBound"
-    );
-    assert.deepEqual(rules?.map(({ message }) => message), [`${object}: ${unreadable}`]);
-    assert.equal(scene.bound().held, "both");
-    scene.assertLimit(350);
-  };
   scene.startController();
   ranges.create({ metadata, items: [{ type: "Container", max: 350 }] });
   scene.createPod("web");
   await scene.wantFor(10_000, 600);
-  scene.assertLimit(350);
-  assert.deepEqual([scene.bound().ceiling, scene.boundReasons()], [350, "LimitRange"]);
-  ranges.modify("shop/cpu", (one) => ({ ...one, items: [], unreadable }));
-  await assertKept("LimitRange cpu");
-  ranges.remove("shop/cpu");
-  autoscalers.create(sampleVPA("Off", { target: EVERY_WORKLOAD, unreadable }));
-  await assertKept("VerticalPodAutoscaler web-vpa");
-  autoscalers.remove("shop/web-vpa");
-  await scene.pass(10_000);
-  scene.assertLimit(600);
+  for (const max of [350, 450]) {
+    scene.assertLimit(max);
+    assert.deepEqual([scene.bound().ceiling, scene.boundReasons()], [max, "LimitRange"]);
+    ranges.modify("shop/cpu", (one) => ({ ...one, items: [{ type: "Pod", max: 450 }] }));
+    await scene.pass(5000);
+  }
 });
 
-/** The pod becomes Ready now, or is not Ready any more. */
-function setReady({ changePod, clock }: ControllerScene, ready = true): void {
-  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
-    ...pod,
-    ready,
-    ...(ready ? { readySinceMs: clock.wall() } : {}),
-  }));
-}
-
-/** A pod that asks for a boost, with containers that were started now, not Ready. */
-async function started(scene: ControllerScene, boost: string): Promise<void> {
-  scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
-  scene.startController({ burstFactor: 4 });
-  scene.createPod("web");
-  scene.annotate({ [STARTUP_BOOST]: boost });
-  await scene.pass(5000);
-  const startedAtMs = scene.clock.wall();
-  scene.changePod("web", ({ readySinceMs: _over, ...pod }) => ({
-    ...pod,
-    ready: false,
-    containers: pod.containers.map((one) => ({ ...one, startedAtMs })),
-  }));
-}
-
-function assertCeiling({ bound }: ControllerScene, ceiling: number): void {
-  assert.deepEqual([bound().ceiling, bound().boost], [ceiling, ceiling > 800 ? true : undefined]);
-}
-
-loopTest("boosts ceilings until the pod is Ready and a little longer, once", async (scene) => {
-  await started(scene, "2x,20s");
-  await scene.pass(5000);
-  assertCeiling(scene, 1600);
-  setReady(scene);
-  await scene.wantFor(18_000, 1600);
-  assertCeiling(scene, 1600);
-  assert.equal(scene.limits().wanted, 1600);
-  // Nothing happens in the API at the end.
-  await scene.pass(4000);
-  assertCeiling(scene, 800);
-  assert.equal(scene.limits().wanted, 800);
-  await scene.pass(900_000);
-  for (const ready of [false, true]) {
-    setReady(scene, ready);
-    await scene.pass(2000);
-    assertCeiling(scene, 800);
-  }
+loopTest("keeps limits while a bound is unreadable", async (scene) => {
+  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
+  scene.startController();
+  await raise(scene);
+  const unreadable = "no number";
+  autoscalers.create(sampleVPA("Off", { target: EVERY_WORKLOAD, unreadable }));
+  await scene.wantFor(5000, 800);
+  const rules = scene.status().bounds?.rules?.filter(({ reason }) => reason === "UnreadableBound");
+  assert.deepEqual(rules?.map(({ message }) => message), [
+    `VerticalPodAutoscaler web-vpa: ${unreadable}`,
+  ]);
+  assert.equal(scene.bound().held, "both");
+  scene.assertLimit(600);
+  autoscalers.remove("shop/web-vpa");
+  await scene.pass(10_000);
+  scene.assertLimit(800);
 });
 
 function writes({ count }: ControllerScene): number {
@@ -210,7 +149,11 @@ loopTest("writes nothing when autoscalers, rollouts and quotas do not bind", asy
       ...hpa,
       metadata: { ...hpa.metadata, annotations: { round: String(round) } },
     }));
-    scene.setRollout(3 + round % 2, 3 + round % 2);
+    const pods = 3 + round % 2;
+    scene.tables.Deployment.modify("shop/web", (workload) => ({
+      ...workload,
+      rollout: { ...workload.rollout, updated: pods, total: pods },
+    }));
     scene.setQuota({ used: 250 + round % 7 });
     await scene.pass(15_000);
   }
@@ -328,4 +271,94 @@ loopTest("reports a node that is not Ready once, and writes at a pace", async (s
   await scene.pass(4000);
   assertHeld(scene, undefined);
   assert.equal(reported(scene, begunMs).length, 1);
+});
+
+/** Pods `a` and `b` of 200 m each, which want 600 m under a quota of 1000 m. */
+function underQuota(scene: ControllerScene, used: number): void {
+  scene.startController();
+  for (const name of "ab") {
+    scene.createPod(name);
+    scene.want(name, 600);
+  }
+  scene.setQuota({ hard: 1000, used });
+}
+
+loopTest("takes raises back when a new pod has taken the room that was kept", async (scene) => {
+  underQuota(scene, 400);
+  await scene.pass(30_000);
+  assert.equal(scene.totalLimits(), 800);
+  scene.createPod("c");
+  scene.setQuota({ used: 1000 });
+  await scene.pass(60_000);
+  // Room for one more pod of 200 m is there again, and a share for the new one.
+  assert.deepEqual([..."abc"].map((name) => scene.bound(name).ceiling), [270, 270, 260]);
+  assert.deepEqual([..."abc"].map((name) => scene.limits(name).wanted), [270, 270, 200]);
+  assert.deepEqual(scene.events("CPULimitFailed"), []);
+  const before = scene.count("resize Pod");
+  await scene.pass(300_000);
+  assert.equal(scene.count("resize Pod"), before);
+});
+
+loopTest("sends a blocked raise as soon as others leave the quota", async (scene) => {
+  underQuota(scene, 1000);
+  await scene.pass(60_000);
+  assert.deepEqual([scene.totalLimits(), scene.status("a").reason], [400, "QuotaExceeded"]);
+  scene.setQuota({ used: 400 });
+  await scene.pass(100);
+  assert.equal(scene.totalLimits(), 800);
+});
+
+loopTest("divides a quota anew, once, when a pod or the quota changes", async (scene) => {
+  for (const name of "ab") scene.createPod(name);
+  scene.setQuota({ hard: 1600, used: 400 });
+  await scene.pass(5000);
+  scene.startController();
+  await scene.pass(60_000);
+  const rows: readonly (readonly [change: () => void, ceiling: number])[] = [
+    [() => {}, 700],
+    [() => {
+      scene.createPod("c");
+      scene.setQuota({ used: 600 });
+    }, 470],
+    [() => {
+      scene.tables.Pod.remove("shop/c");
+      scene.setQuota({ used: 400 });
+    }, 700],
+    [() => scene.setQuota({ hard: 1200 }), 500],
+  ];
+  for (const [index, [change, ceiling]] of rows.entries()) {
+    change();
+    await scene.pass(5000);
+    assert.deepEqual([..."ab"].map((name) => scene.bound(name).ceiling), [ceiling, ceiling]);
+    assert.equal(scene.status("a").bounds?.revision, index + 1);
+  }
+});
+
+Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
+  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, giveUp: 0, json: true });
+  const own = scene.pods.reduce((sum, { originalLimit }) => sum + originalLimit, 0);
+  const hard = 2 * own;
+  const options = { agent: { idleCPU: "free" }, controller: { burstFactor: 8 } } as const;
+  const market = startMarketCluster(scene, options);
+  const { tables, onChange } = market.api.store;
+  const metadata = { ...sampleQuota().metadata, namespace: SCENE_NAMESPACE };
+  tables.ResourceQuota.create(sampleQuota({ metadata, ...cpuLimits(hard, own) }));
+  const blocked = new Set<string>();
+  let mostUsed = 0;
+  onChange(() => {
+    for (const { status } of tables.PodAllocation.all()) {
+      const { phase, reason = "" } = status ?? {};
+      if (phase === "Failed" || reason === "QuotaExceeded") blocked.add(reason);
+    }
+    const [quota] = tables.ResourceQuota.all();
+    mostUsed = Math.max(mostUsed, quota?.bounds["limits.cpu"]?.used ?? 0);
+  });
+  await market.clock.runUntil(60_000);
+  const { requests } = market.api;
+  await market.stop();
+  assert.deepEqual([...blocked], []);
+  // One write for each pod, and room for one more of the largest.
+  assert.equal(requests.get("resize Pod"), scene.pods.length);
+  const left = hard - mostUsed - Math.max(...scene.pods.map((pod) => pod.originalLimit));
+  assert.ok(left >= 0 && left < 10, `${left} m left`);
 });

@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
-import { REFUSAL_REASONS } from "../../shared/resize/refusal.ts";
-import { type ReconcilerStage, reconcilerStage } from "../fixtures/market/reconciler_stage.ts";
-import { pure } from "../fixtures/pure.ts";
 import {
   ALL_THERE,
   type ControllerProgram,
@@ -178,98 +173,6 @@ programTest("runs without pods/resize: the market holds until then", async (scen
     },
   },
 }));
-
-/** Kubelets' messages for a resize that they will never do. */
-const KUBELET: Readonly<Record<string, string>> = {
-  StaticCPUManager: "Resize is infeasible for Guaranteed Pods alongside CPU Manager policy static",
-  StaticMemoryManager: "Resize is infeasible for Guaranteed Pods alongside Memory Manager policy",
-  SwapEnabled: "In-place resize of containers with swap is not supported.",
-  NodeCapacity: "Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000",
-  StaticPod: "In-place resize of static-pods is not supported",
-  WindowsPod: "In-place pod resize is not supported on Windows",
-  PodLevelResources: "pod-level resources resize is not supported",
-  KubeletTooOld: "InPlacePodVerticalScaling is disabled",
-  ResizeInfeasible: "no",
-};
-
-/** Servers' messages for a resize that they refuse. */
-const SERVER: Readonly<Record<string, string>> = {
-  AdmissionDenied: 'admission webhook "w" denied the request: no',
-  QuotaExceeded: "exceeded quota: cpu",
-  LimitRange: "maximum cpu usage per Container is 500m, but limit is 600m",
-  NodeCapacity: "node didn't have enough capacity: cpu, requested: 9000, capacity: 2000",
-  PodLevelResources: "pods with pod-level resources cannot be resized",
-  StaticPod: "static pods cannot be resized",
-  WindowsPod: "windows pods cannot be resized",
-  DeviceClaims: "pods with node allocatable resource claims cannot be resized",
-  KubeletTooOld: "Pod running on node without support for resize",
-  QoSWouldChange: "Pod QOS Class may not change as a result of resizing",
-  Refused: "no",
-};
-
-/** The metrics and events where the reason was met in a scene; `before`: events of other things. */
-function seen(
-  { events, heldBy, answers }: ReconcilerStage,
-  { wanted, before }: { readonly wanted: EnforcementReason; readonly before: number },
-): readonly string[] {
-  return [
-    ...(heldBy.includes(wanted) ? ["mbcas_held_total"] : []),
-    ...(answers.some(({ reason }) => reason === wanted) ? ["mbcas_resizes_total"] : []),
-    ...events.slice(before).map(({ reason }) => reason),
-  ];
-}
-
-async function begun(): Promise<{ readonly stage: ReconcilerStage; readonly before: number }> {
-  const stage = reconcilerStage();
-  await stage.reconcile();
-  stage.want("300m");
-  return { stage, before: stage.events.length };
-}
-
-pure("the reason of a resize condition is in the status and in an event", async () => {
-  assert.deepEqual(new Set(Object.keys(KUBELET)), INFEASIBLE_REASONS);
-  for (const [name, message] of Object.entries(KUBELET)) {
-    const wanted = name as EnforcementReason;
-    const { stage, before } = await begun();
-    await stage.reconcile();
-    stage.setPod((pod) => ({
-      ...pod,
-      containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu: 300 } })),
-      resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message }],
-    }));
-    await stage.reconcile();
-    assert.equal(stage.status()?.reason, wanted);
-    assert.ok(seen(stage, { wanted, before }).includes("CPULimitHeld"), name);
-  }
-});
-
-pure("the reason of a server's refusal is in the status, in metrics and in an event", async () => {
-  assert.deepEqual(new Set(Object.keys(SERVER)), REFUSAL_REASONS);
-  for (const [name, message] of Object.entries(SERVER)) {
-    const wanted = name as EnforcementReason;
-    const { stage, before } = await begun();
-    stage.state.refusal = new ApiError(403, "Forbidden", message);
-    await stage.reconcile();
-    assert.equal(stage.status()?.reason, wanted);
-    assert.deepEqual(
-      seen(stage, { wanted, before }),
-      ["mbcas_held_total", "mbcas_resizes_total", "CPULimitFailed"],
-      name,
-    );
-  }
-});
-
-pure("a reason that waits is in a metric, and in no event", async () => {
-  const { reconcile, clock, ...stage } = reconcilerStage();
-  await reconcile();
-  const before = stage.events.length;
-  await reconcile();
-  await clock.runUntil(2000);
-  await reconcile();
-  assert.deepEqual(seen({ ...stage, reconcile, clock }, { wanted: "Waiting", before }), [
-    "mbcas_held_total",
-  ]);
-});
 
 /** A pod with its original limit of 200 m back, since its agent, which wanted 300 m, fell silent. */
 async function restoredPod(scene: ControllerScene): Promise<void> {

@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import {
   type AllocationLoopParts,
   runAllocationLoop,
@@ -12,7 +13,7 @@ import {
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
 import type { MarketEvent, OwnerTemplates } from "../../shared/api/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import type { Namespace, QuotaBound } from "../../shared/api/namespace.ts";
+import type { QuotaBound } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -22,8 +23,8 @@ import type {
   PodAllocationStatus,
 } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { type Log, silentLog } from "../../shared/log.ts";
-import { parseCPU } from "../../shared/quantity.ts";
+import { silentLog } from "../../shared/log.ts";
+import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import {
@@ -35,7 +36,6 @@ import { Kubelet } from "../../lab/simulation/kubelet.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
-import { type AgentsLimit, runAgent } from "./wanting_agent.ts";
 import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/market_cluster.ts";
 
 const NODE = "node-1";
@@ -55,7 +55,6 @@ export interface ControllerScene {
   readonly api: SimulatedAPI;
   readonly tables: SimulatedAPI["store"]["tables"];
   readonly clock: VirtualClock;
-  readonly kubelet: Kubelet;
   /** Nodes with an agent that stands still. */
   readonly silent: Set<string>;
   /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
@@ -75,11 +74,8 @@ export interface ControllerScene {
   /** Sets the label of the pod, or of its namespace, that takes pods in and out. */
   setManaged(value: "true" | "false", of?: "pod" | "namespace"): void;
   changeNode(change: (node: Node) => Node): void;
-  changeNamespace(metadata: Partial<Namespace["metadata"]>): void;
   /** Creates quota `cpu` on limits of CPU, or changes it. */
   setQuota(change: Partial<QuotaBound>): void;
-  /** Sets the rollout of Deployment `web`: updated pods of all. */
-  setRollout(updated: number, total?: number): void;
   pod(name?: string): Pod;
   /** The allocation of the living pod of this name. */
   allocation(name?: string): PodAllocation | undefined;
@@ -153,16 +149,6 @@ export function optOut({ metadata, ...pod }: Pod, value = "false"): Pod {
   return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: value } } };
 }
 
-/** A log that keeps the failed reconciles; `taken` returns those since it was called last. */
-export function failureLog(): { readonly log: Log; readonly taken: () => readonly unknown[] } {
-  const failures: unknown[] = [];
-  const keep: Log["warn"] = (message, fields) => {
-    if (message === "Reconciling failed") failures.push(fields);
-  };
-  const log = { ...silentLog, debug: keep, info: keep, warn: keep, error: keep };
-  return { log, taken: () => failures.splice(0) };
-}
-
 /** The running parts of the cluster. */
 interface RunningScene {
   readonly scene: ControllerScene;
@@ -193,7 +179,7 @@ function openScene(signal: AbortSignal): RunningScene {
     log: silentLog,
     allocatableCPU,
   });
-  ended.push(kubelet.run(signal), runAgent({ node: NODE, api, clock, wants, silent }, signal));
+  ended.push(kubelet.run(signal), runAgent({ api, clock, wants, silent }, signal));
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
   let killLast = (): void => {};
   const startController: ControllerScene["startController"] = (config = {}, choice = {}) => {
@@ -208,7 +194,7 @@ function openScene(signal: AbortSignal): RunningScene {
     return killLast;
   };
   const scene: ControllerScene = {
-    ...{ api, tables, clock, kubelet, silent, templates, metrics, pass, startController },
+    ...{ api, tables, clock, silent, templates, metrics, pass, startController },
     async restartController(config, choice) {
       killLast();
       await pass(1000);
@@ -242,11 +228,6 @@ function writersOf({ store: { tables } }: SimulatedAPI) {
   const metadata = { name: "cpu", namespace: NAMESPACE, uid: "", resourceVersion: "" };
   const changePod: ControllerScene["changePod"] = (name, change) =>
     void tables.Pod.modify(`${NAMESPACE}/${name}`, change);
-  const changeNamespace: ControllerScene["changeNamespace"] = (change) =>
-    void tables.Namespace.modify(
-      NAMESPACE,
-      (one) => ({ metadata: { ...one.metadata, ...change } }),
-    );
   return {
     createPod: (name: string, choice?: PodChoice, change: (pod: Pod) => Pod = (pod) => pod) =>
       tables.Pod.create(change(samplePod(name, choice))),
@@ -254,22 +235,17 @@ function writersOf({ store: { tables } }: SimulatedAPI) {
     annotate: (annotations: Texts, name = "web") =>
       changePod(name, (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } })),
     setManaged(value: "true" | "false", of: "pod" | "namespace" = "pod") {
-      if (of === "pod") changePod("web", (pod) => optOut(pod, value));
-      else changeNamespace({ labels: { [MANAGED]: value } });
+      const labels = { [MANAGED]: value };
+      if (of === "pod") return changePod("web", (pod) => optOut(pod, value));
+      tables.Namespace.modify(NAMESPACE, ({ metadata }) => ({ metadata: { ...metadata, labels } }));
     },
     changeNode: (change: (node: Node) => Node) => void tables.Node.modify(NODE, change),
-    changeNamespace,
     setQuota(change: Partial<QuotaBound>) {
       const present = tables.ResourceQuota.get("shop/cpu")?.bounds["limits.cpu"];
       const bounds = { "limits.cpu": { hard: 0, used: 0, ...present, ...change } };
       if (present === undefined) tables.ResourceQuota.create({ metadata, bounds, scopes: [] });
       else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, bounds }));
     },
-    setRollout: (updated: number, total = 3) =>
-      void tables.Deployment.modify("shop/web", (workload) => ({
-        ...workload,
-        rollout: { ...workload.rollout, updated, total },
-      })),
   };
 }
 
@@ -361,4 +337,55 @@ function runController(
     ...choice,
   }, signal);
   return [...namedCaches(caches).map(([, informer]) => informer.run(signal)), loop];
+}
+
+/** How often the agent looks, ms. */
+const AGENT_MS = 500;
+/** How often it renews its lease, ms. */
+const LEASE_MS = 60_000;
+
+function assertApiError(error: unknown): void {
+  assert.ok(error instanceof ApiError, String(error));
+}
+
+/** The agent's desired limit of a pod. */
+interface AgentsLimit {
+  readonly limit: number | undefined;
+  readonly reason: MarketReason;
+}
+
+/** The agent: writes what is wanted, by pod, and renews the lease; it does nothing while it is silent. */
+async function runAgent(
+  { api, clock, wants, silent }:
+    & Pick<ControllerScene, "api" | "clock" | "silent">
+    & { readonly wants: ReadonlyMap<string, AgentsLimit> },
+  signal: AbortSignal,
+): Promise<void> {
+  const writer = api.desiredWriter(NODE);
+  const link = api.nodeLink(NODE);
+  let renewedAt = -Infinity;
+  for (; !signal.aborted; await clock.sleep(AGENT_MS, signal)) {
+    if (silent.has(NODE)) continue;
+    if (clock.monotonic() - renewedAt >= LEASE_MS) {
+      renewedAt = clock.monotonic();
+      await link.renewLease().catch(assertApiError);
+    }
+    for (const { metadata, spec, status } of api.store.tables.PodAllocation.all()) {
+      const { limit, reason = "DemandRose" } = wants.get(spec.podName) ?? {};
+      const revision = status?.bounds?.revision;
+      if (limit === undefined || revision === undefined) continue;
+      const cpuLimit = formatCPU(limit);
+      if (spec.desiredCPULimit === cpuLimit && spec.market?.observedBounds === revision) continue;
+      const { name, namespace } = metadata;
+      const clearedAt = new Date(clock.wall()).toISOString();
+      await writer.writeDesired({ name, namespace }, {
+        desiredCPULimit: cpuLimit,
+        containers: [{ name: "app", cpuLimit }],
+        market: {
+          ...{ mode: "uncongested", price: 0, demand: limit, need: limit, credit: 1, reason },
+          ...{ observedBounds: revision, clearedAt },
+        },
+      }).catch(assertApiError);
+    }
+  }
 }

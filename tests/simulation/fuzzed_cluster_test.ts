@@ -31,7 +31,18 @@ import { sampleContainer, samplePod } from "../contract/support/sample_objects.t
 import { mutatedJSON } from "../fixtures/mutated_json.ts";
 import { RAW_OBJECTS } from "../fixtures/raw_objects.ts";
 import { WRITTEN } from "../fixtures/market/bids_arbitrary.ts";
-import { type ControllerScene, failureLog, loopTest } from "./controller_scene.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
+
+/** A log that keeps the failed reconciles; `taken` returns those since it was called last. */
+function failureLog(): { readonly log: Log; readonly taken: () => readonly unknown[] } {
+  const failures: unknown[] = [];
+  const keep: Log["warn"] = (message, fields) => {
+    if (message === "Reconciling failed") failures.push(fields);
+  };
+  const log = { ...silentLog, debug: keep, info: keep, warn: keep, error: keep };
+  return { log, taken: () => failures.splice(0) };
+}
 
 /** A pod that takes part, and what leaves its limit free while it is whole. */
 const { deletionTimestamp: _ending, managedFields: _managed, ...METADATA } =

@@ -35,7 +35,7 @@ import {
   webDeployment,
 } from "../fixtures/placement/placement_caches.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
-import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
+import { createWebhookService } from "../fixtures/webhook/webhook_replica.ts";
 import { type ControllerProgram, simulatedPlacement, startProgram } from "./controller_program.ts";
 import {
   byCost,
@@ -74,8 +74,6 @@ export class PlacementCluster {
   readonly api: SimulatedAPI;
   readonly kind: PlacedKind;
   replicas = 0;
-  /** So many creations are denied after the webhook was asked, as by a quota. */
-  denials = 0;
   /** Annotation `spotalis.io/min-on-demand`. */
   floor = 0;
   /** Annotation `spotalis.io/spot-percentage`. */
@@ -303,7 +301,6 @@ export class PlacementCluster {
     const mutators = this.webhookUp ? this.#service.mutators() : [];
     const within = { clock: this.clock, withinMs: ADMISSION_MS };
     const { patch } = await runMutators(request, mutators, within);
-    if (this.denials > 0) return void this.denials--;
     const stored = storedPod(request, { name: name ?? `${set.name}-${number}`, owner, patch });
     if (this.api.store.tables.Pod.get(`shop/${stored.metadata.name}`) !== undefined) return;
     const metadata = { ...stored.metadata, uid: "", resourceVersion: "" };

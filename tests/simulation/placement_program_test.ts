@@ -1,7 +1,6 @@
 /** The whole controller with placement on, in virtual time. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { ApiError } from "../../shared/api/api_error.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { cases } from "../fixtures/cases.ts";
@@ -43,23 +42,6 @@ clusterTest("runController() splits new pods, also through a change of leader", 
   assert.match(metrics, /^spotalis_leader_election_status 1$/m);
 });
 
-clusterTest("runController() ends at 70 and 30 though the leader is killed", async (cluster) => {
-  const first = cluster.start("10.0.0.1");
-  await cluster.pass(BEGIN_MS);
-  const second = cluster.start("10.0.0.2");
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 50;
-  await cluster.pass(2000);
-  first.cutOff();
-  cluster.replicas = 100;
-  await cluster.pass(5000);
-  // No replica answered for the second half, which is created as it was sent.
-  assert.deepEqual(cluster.counts, { spot: 35, "on-demand": 65 });
-  await cluster.pass(600_000);
-  assert.equal(await second.leads(), true);
-  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 70, "on-demand": 30 }, 35]);
-});
-
 /** A burst in steps of half a second, in which the leader is killed. */
 const anyBurst = fc.record({
   latencyMs: fc.integer({ min: 1, max: 70 }),
@@ -96,21 +78,6 @@ Deno.test("runController() that is killed in a burst costs placements, and neith
     cases(0.2),
   );
   assert.ok(halves > 5, `${halves}`);
-});
-
-clusterTest("runController() fills the floor though creations are denied", async (cluster) => {
-  cluster.share = "100%";
-  cluster.floor = 2;
-  cluster.start("10.0.0.1");
-  await cluster.pass(BEGIN_MS);
-  for (const denials of [1, 2, 3, 5]) {
-    cluster.denials = denials;
-    cluster.replicas = 3;
-    await cluster.pass(60_000);
-    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [2, 0], `${denials}`);
-    cluster.replicas = 0;
-    await cluster.pass(60_000);
-  }
 });
 
 clusterTest("runController() moves what was there, as does the next leader", async (cluster) => {
@@ -151,21 +118,6 @@ clusterTest("runController() moves nothing in read-only mode", async (cluster) =
   assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
 });
 
-clusterTest("runController() goes on a minute after a failed eviction", async (cluster) => {
-  cluster.replicas = 10;
-  await cluster.pass(5000);
-  let failures = 0;
-  cluster.refusal = () => {
-    if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
-    cluster.refusal = undefined;
-    return { is: "blocked", message: "later" };
-  };
-  // However seldom all workloads are reconciled.
-  cluster.start("10.0.0.1", { "--resync-period": "1h" });
-  await cluster.pass(300_000);
-  assert.deepEqual([failures, cluster.counts], [2, { spot: 7, "on-demand": 3 }]);
-});
-
 clusterTest("runController() makes pods on-demand while spot nodes are short", async (cluster) => {
   const first = cluster.start("10.0.0.1");
   const second = cluster.start("10.0.0.2");
@@ -191,53 +143,6 @@ clusterTest("runController() makes pods on-demand while spot nodes are short", a
   await cluster.pass(600_000);
   assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
 });
-
-clusterTest("runController() reports what runs, and the floor on-demand", async (cluster) => {
-  const { registry } = cluster.start("10.0.0.1", {
-    "--disruption-window-schedule": "0 12 * * *",
-    "--disruption-window-duration": "1h",
-  });
-  const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
-  const valueOf = async (name: string, more = ""): Promise<number> => {
-    const start = `mbcas_placement_${name}{${OF_WEB}${more}} `;
-    const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
-    assert.ok(line, start);
-    return Number(line.slice(start.length));
-  };
-  /** As the alert `MbcasPlacementFloorBroken` has it. */
-  const lacks = async (): Promise<number> =>
-    await valueOf("workload_floor_replicas") -
-    await valueOf("workload_replicas", ',replica_type="on-demand"');
-  cluster.share = "90%";
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 10;
-  await cluster.pass(30_000);
-  // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
-  cluster.share = "70%";
-  await cluster.pass(60_000);
-  assert.equal(cluster.counts["on-demand"], 1);
-  assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
-  cluster.floor = 2;
-  cluster.removeNodes("on-demand");
-  await cluster.pass(20 * 60_000);
-  assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
-  const pending = await valueOf("pending_seconds");
-  assert.ok(pending > 900 && pending <= 1200, `${pending}`);
-});
-
-clusterTest(
-  "runController() without the webhook moves pods, ever more rarely",
-  async (cluster) => {
-    const program = cluster.start("10.0.0.1", { "--webhook": "off" });
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 4;
-    await cluster.pass(3_600_000);
-    // Evicted pods come back where the scheduler likes, which here is where they were: the next is
-    // after 20, 40, 80, 160, and then each 180 s.
-    assert.equal(cluster.evictions, 23);
-    assert.match(await program.registry.metrics(), /^spotalis_workload_replicas/m);
-  },
-);
 
 const MINUTE_MS = 60_000;
 
@@ -293,74 +198,3 @@ clusterTest("a fallback recreates pods that no webhook saw ever more rarely", as
     Array.from({ length: 10 }, (_, index) => index % 2 === 1),
   );
 });
-
-clusterTest("a refused eviction is requested now and then, and reported once", async (cluster) => {
-  await cluster.begin(10);
-  const asked: string[] = [];
-  cluster.refusal = ({ name }) => {
-    asked.push(name);
-    return { is: "blocked", message: "a budget" };
-  };
-  const there = cluster.podsOn("spot-0");
-  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
-  const { Pod } = cluster.api.store.tables;
-  for (let second = 0; second < 600; second++) {
-    // A change of a pod makes the controller look.
-    const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
-    assert.ok(beat);
-    Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
-      const annotations = { ...pod.metadata.annotations, beat: `${second}` };
-      return { ...pod, metadata: { ...pod.metadata, annotations } };
-    });
-    await cluster.pass(1000);
-  }
-  // With a cooldown of 10 s, once in that time.
-  assert.ok(
-    asked.length >= there * 50 && asked.length <= there * 61,
-    `${asked.length} of ${there}`,
-  );
-  const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
-  assert.equal(reported.length, there);
-  cluster.refusal = undefined;
-  await cluster.pass(20_000);
-  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
-});
-
-clusterTest("a denied eviction is tried of others, and becomes rare", async (cluster) => {
-  const asked: string[] = [];
-  const askedAtMs: number[] = [];
-  cluster.refusal = ({ name }) => {
-    asked.push(name);
-    askedAtMs.push(cluster.clock.monotonic());
-    return { is: "forbidden", message: "denied" };
-  };
-  cluster.replicas = 10;
-  await cluster.pass(5000);
-  cluster.start("10.0.0.1");
-  await cluster.pass(60 * MINUTE_MS);
-  // After 10, 20, 40 and 80 s, and no pod twice in half an hour.
-  assert.ok(askedAtMs[4]! - askedAtMs[0]! >= 150_000, askedAtMs.slice(0, 5).join());
-  assert.equal(new Set(asked).size, 10);
-  assert.equal(new Set(asked.slice(0, 10)).size, 10);
-  assert.ok(asked.length <= 20, `${asked.length}`);
-  cluster.refusal = undefined;
-  await cluster.pass(60 * MINUTE_MS);
-  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-});
-
-clusterTest(
-  "runController() evicts pods of departing nodes once, wherever they return",
-  async (cluster) => {
-    cluster.share = "0%";
-    await cluster.begin(6);
-    // Without a taint, the replacements come to the same nodes.
-    for (const index of [0, 1, 2]) {
-      cluster.changeNode(
-        `on-demand-${index}`,
-        (node) => ({ ...node, alarms: ["PreemptScheduled"] }),
-      );
-    }
-    await cluster.pass(120_000);
-    assert.deepEqual([cluster.evictions, cluster.live.length], [6, 6]);
-  },
-);

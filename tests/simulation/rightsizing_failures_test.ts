@@ -1,13 +1,15 @@
 /** Failures of servers, sources and processes while rightsizing runs: what is lost, tried again and reported. */
 import assert from "node:assert/strict";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
-import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
+import {
+  type PolicyChoice,
+  type RightsizingScene,
+  sceneTest as test,
+} from "../fixtures/rightsizing/rightsizing_scene.ts";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import {
-  appContainers,
   freeContainers,
   inWorld,
   workloadsOf,
@@ -41,24 +43,6 @@ test("runRightsizingLoop() loses nothing of a cycle with a status that can't be 
   assert.equal(scene.source.asked.length, 1);
 });
 
-test("runRightsizingLoop() follows a policy that changes in the middle of its cycle", async (scene) => {
-  busyDeployment(scene, "web", 1);
-  for (let index = 0; index < 20; index++) busyDeployment(scene, `job${index}`, 3);
-  scene.settings.rightsizingWorkers = 2;
-  scene.policy("all");
-  scene.clock.at(150, () => scene.policy("all", { mode: "Recommend", intervalMs: 60 * MINUTE_MS }));
-  await scene.run(150);
-  const before = scene.api.requests.get("resize Pod") ?? 0;
-  await scene.run(5 * MINUTE_MS);
-  // Changes under way came to their end, and no other was begun.
-  assert.ok(
-    before > 0 && (scene.api.requests.get("resize Pod") ?? 0) <= before + 2 * 3,
-    `${before}`,
-  );
-  assert.equal(scene.recordOf("job19")?.reason, "RecommendOnly");
-  assert.equal(scene.statusOf("all").workloads?.length, 21);
-});
-
 for (
   const kind of [
     ...["LimitRange", "ResourceQuota", "Node"] as const,
@@ -75,21 +59,6 @@ for (
     assert.equal(scene.recordOf("web")?.status, "Applied");
   });
 }
-
-test("runRightsizingLoop() does not leave until the next cycle what fails for a while", async (scene) => {
-  busyDeployment(scene, "web", 1);
-  scene.api.failNext({ verb: "resize", kind: "Pod", status: 503, times: 3 });
-  scene.policy("all", { intervalMs: 24 * 60 * MINUTE_MS });
-  await scene.run(500);
-  assert.deepEqual(
-    [scene.recordOf("web")?.status, scene.recordOf("web")?.reason],
-    ["Error", "ServerBusy"],
-  );
-  await scene.run(5 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-  assert.equal(scene.api.requests.get("resize Pod"), 4);
-  assert.equal(reportsOf(scene, "UpdateFailed"), 1);
-});
 
 test("runRightsizingLoop() goes on with the others while a source hangs on some, and reports those", async (scene) => {
   const { source } = scene;
@@ -335,56 +304,6 @@ worldProperty(
         OptimizationPolicy.all().map(({ metadata }) => metadata.uid),
       );
       assert.equal(ofPolicies.length, 1);
-    });
-  },
-);
-
-/** Pods of each workload. */
-const PODS = 3;
-
-worldProperty(
-  "property 28: after a 403 at one of several pods no other is tried in the cycle, what was done is in force, and the others go on",
-  [workloadsOf(freeContainers), fc.nat(2), fc.nat(PODS - 1)],
-  (workloads, index, at) => {
-    const usage = { cpu: 3000, memory: 800 * MI };
-    const all = workloads.map((one) => ({ ...one, pods: PODS, usage }));
-    const denied = all[index % all.length] ?? assert.fail("no workload");
-    const name = `${denied.name}-${at}`;
-    return inWorld(all, async (scene) => {
-      const message = `pods "${name}" is forbidden: User "u" cannot patch resource ` +
-        '"pods/resize" in API group "" in the namespace "shop"';
-      scene.refusals.set(name, new ApiError(403, "Forbidden", message));
-      const before = scene.podsOf(denied.name);
-      const requestsOf = (workload: string): number[][] =>
-        scene.podsOf(workload).map(({ containers }) =>
-          containers.filter((one) => !one.sidecar).map(({ requests: { cpu: requestCPU = 0 } }) =>
-            requestCPU
-          )
-        );
-      scene.policy("all", { intervalMs: 60 * MINUTE_MS });
-      await scene.run(50 * MINUTE_MS);
-      const tried = scene.resizes.filter((pod) => pod.startsWith(`${denied.name}-`));
-      assert.deepEqual(tried, Array.from({ length: at + 1 }, (_, pod) => `${denied.name}-${pod}`));
-      const { status, reason, message: reported, inForce = [], recommendations = [] } =
-        scene.recordOf(denied.name) ?? {};
-      assert.deepEqual([status, reason], ["Error", "RBACError"]);
-      assert.match(reported ?? "", new RegExp(`${name}: missing: patch pods/resize .*shop$`));
-      const wanted = recommendations.map(({ cpu }) => cpu);
-      assert.equal(wanted.length, appContainers(denied).length);
-      assert.deepEqual(requestsOf(denied.name).slice(0, at), Array(at).fill(wanted));
-      // The one that was refused and those behind it are untouched.
-      assert.deepEqual(scene.podsOf(denied.name).slice(at), before.slice(at));
-      assert.deepEqual(inForce.map(({ cpu }) => cpu), at === 0 ? [] : wanted);
-      const others = all.filter((one) => one !== denied);
-      for (const other of others) {
-        assert.equal(scene.recordOf(other.name)?.status, "Applied");
-        const due = scene.recordOf(other.name)?.recommendations.map(({ cpu }) => cpu);
-        assert.deepEqual(requestsOf(other.name), Array(PODS).fill(due));
-      }
-      scene.refusals.clear();
-      await scene.run(60 * MINUTE_MS);
-      assert.deepEqual(requestsOf(denied.name), Array(PODS).fill(wanted));
-      assert.equal(scene.recordOf(denied.name)?.status, "Applied");
     });
   },
 );

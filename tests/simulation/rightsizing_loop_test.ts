@@ -1,29 +1,13 @@
 import assert from "node:assert/strict";
-import { Registry } from "prom-client";
-import { createRightsizingMetrics } from "../../controller/rightsizing/metrics.ts";
-import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
-import { pure } from "../fixtures/pure.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
-import {
-  MI,
-  templateContainer,
-  workloadPod,
-} from "../fixtures/rightsizing/rightsizing_snapshot.ts";
+import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
   NAMESPACE,
   openRightsizingScene,
   type RightsizingScene,
+  sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
-import { storedPolicy } from "../fixtures/rightsizing/workload_records.ts";
-import { sampleWorkload, workloadSpec } from "../fixtures/sample_workloads.ts";
-import { startRightsizing } from "./controller_program.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -123,6 +107,21 @@ test("runRightsizingLoop() notices a new workload long before the next cycle", a
   assert.equal(scene.recordOf("web")?.status, "Applied");
 });
 
+Deno.test("runRightsizing() reports its cycles to metrics, and that a policy is gone", async () => {
+  const seen = new Set<string>();
+  await using scene = openRightsizingScene({
+    cycleEnded: ({ name }, { outcome }) => void seen.add(`${name} of ${outcome?.matched.length}`),
+    policyGone: ({ name }) => void seen.add(`${name} is gone`),
+  });
+  busyDeployments(scene, "web", "db");
+  scene.policy("all");
+  await scene.run(MINUTE_MS);
+  const { OptimizationPolicy } = scene.api.store.tables;
+  OptimizationPolicy.remove("shop/all", OptimizationPolicy.get("shop/all")?.metadata.uid ?? "");
+  await scene.run(10 * MINUTE_MS);
+  assert.deepEqual([...seen], ["all of 2", "all is gone"]);
+});
+
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
@@ -194,193 +193,47 @@ test("runRightsizingLoop() reaches other namespaces from those of the setting al
   }
 });
 
-/** A reading each 30 s, some seconds later than that, as metrics-server's own times have it. */
-function readEvery30s({ source, clock }: RightsizingScene, hours: number): void {
-  const { cpu, memory } = source.of(
-    { namespace: NAMESPACE, kind: "Deployment", name: "web" },
-    "app",
-  );
-  const from = clock.wall();
-  for (let at = -20; at < hours * 120; at++) {
-    const lateMs = 1000 * ((at + 20) * 7 % 23);
-    cpu.push([from + 30_000 * at + lateMs, 150]);
-    memory.push([from + 30_000 * at + lateMs, 80 * MI]);
-  }
-}
-
-test("runRightsizingLoop() keeps a status where a window holds one sample less at every second look", async (scene) => {
-  scene.deployment("web");
-  readEvery30s(scene, 2);
-  scene.policy("all", {
-    provider: "metrics-server",
-    windowMs: 5 * MINUTE_MS,
-    minSamples: 10,
-    intervalMs: MINUTE_MS,
-  });
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-  // The policy says that they do not fit, once.
-  const warned = scene.events.filter(({ type }) => type === "Warning");
-  assert.deepEqual(warned.map(({ about, reason }) => [about.kind, reason]), [
-    ["OptimizationPolicy", "MetricsCollectionFailed"],
-  ]);
-  const [ready] = scene.statusOf("all").conditions ?? [];
-  assert.equal(ready?.reason, "PolicyValid");
-  assert.match(ready.message, /rollingWindow of 5m .* 8 .* 30s, .*minSamples is 10/);
-  const before = scene.events.length;
-  const seen: string[] = [];
-  for (let look = 0; look < 60; look++) {
-    await scene.run(MINUTE_MS);
-    const { status, reason } = scene.recordOf("web") ?? {};
-    seen.push(`${status} ${reason}`);
-  }
-  assert.deepEqual([...new Set(seen)], ["Applied BelowThreshold"]);
-  assert.equal(scene.events.length - before, 0);
-  // Where they stay away, that is reported.
-  await scene.run(120 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.reason, "InsufficientSamples");
-});
-
-const START_MS = Date.UTC(2026, 0, 1);
-
-/** A Deployment `web` under a policy of provider Prometheus; its only pod was killed at 128 Mi. */
-function stage() {
-  const clock = createVirtualClock({ wallStart: START_MS });
-  const api = createSimulatedAPI({ clock, random: seededRandom(1) });
-  const source = createUsageAnswers();
-  const { tables } = api.store;
-  tables.Namespace.create({
-    metadata: { name: "shop", uid: "", resourceVersion: "", labels: {}, annotations: {} },
-  });
-  tables.Deployment.create(sampleWorkload({ spec: workloadSpec([templateContainer()]) }));
-  tables.Pod.seed(workloadPod("web-1", [templateContainer({ oomKilledAtMs: START_MS - 1000 })]));
-  const { cpu, memory } = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
-  for (let minute = -60; minute < 240; minute++) {
-    cpu.push([START_MS + minute * MINUTE_MS, 150]);
-    memory.push([START_MS + minute * MINUTE_MS, 80 * MI]);
-  }
-  tables.OptimizationPolicy.create(storedPolicy("all", {
-    mode: "Recommend",
-    provider: "prometheus",
-    windowMs: 120 * MINUTE_MS,
-    selector: { namespaces: { allow: ["shop"], deny: [] }, workloadKinds: ["Deployment"] },
-  }));
-  return {
-    api,
-    clock,
-    source,
-    pass: (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms),
-    memory: (): number | undefined =>
-      recordsOf(tables.RecommendationReport.all(), "shop")[0]?.recommendations[0]?.memory,
-  };
-}
-
-pure("runRightsizing() knows after a restart what a killed pod that is gone had", async () => {
-  const { api, clock, source, pass, memory } = stage();
-  const correctionStore = keptCheckpoints();
-  {
-    await using _first = startRightsizing({ api, clock }, { source, correctionStore });
-    await pass(MINUTE_MS);
-    assert.equal(memory(), 228 * MI);
-  }
-  assert.deepEqual([...correctionStore.kept.keys()], ["mbcas-corrections-0"]);
-  api.store.tables.Pod.remove("shop/web-1");
-  {
-    await using _second = startRightsizing({ api, clock }, { source, correctionStore });
-    await pass(10 * MINUTE_MS);
-    assert.equal(memory(), 228 * MI);
-  }
-  // The kill leaves the window of two hours, and then there is nothing to keep.
-  {
-    await using _third = startRightsizing({ api, clock }, { source, correctionStore });
-    await pass(125 * MINUTE_MS);
-    assert.equal(memory(), 96 * MI);
-  }
-  assert.deepEqual([...correctionStore.kept.keys()], []);
-});
-
-pure("runRightsizing() recommends nothing before it knows what was seen", async () => {
-  const { api, clock, source, pass, memory } = stage();
-  const correctionStore = keptCheckpoints();
-  correctionStore.refusal = new ApiError(500, "InternalError", "etcd");
-  await using _running = startRightsizing({ api, clock }, { source, correctionStore });
-  await pass(MINUTE_MS);
-  assert.equal(memory(), undefined);
-  const { conditions } = api.store.tables.OptimizationPolicy.get("shop/all")?.status ?? {};
-  const ready = conditions?.find(({ type }) => type === "Ready");
-  assert.equal(ready?.reason, "DiscoveryFailed");
-  correctionStore.refusal = undefined;
-  await pass(5 * MINUTE_MS);
-  assert.equal(memory(), 228 * MI);
-});
-
-pure("runRightsizing() begins without what was seen where it may not read that", async () => {
-  const { api, clock, source, pass, memory } = stage();
-  const correctionStore = keptCheckpoints();
-  correctionStore.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
-  await using _running = startRightsizing({ api, clock }, { source, correctionStore });
-  await pass(MINUTE_MS);
-  assert.equal(memory(), 228 * MI);
-});
-
-/** Values of the metrics of policies, by name and labels beside those of the policy. */
-async function served(registry: Registry, policy: string): Promise<Record<string, number>> {
-  const own = `namespace="${NAMESPACE}",policy="${policy}"`;
-  const found: Record<string, number> = {};
-  for (const line of (await registry.metrics()).split("\n")) {
-    if (!line.includes(own) || line.startsWith("optipod_") || line.includes("le=")) continue;
-    const [, name = "", value = ""] = /^mbcas_rightsizing_(\S+) (\S+)$/.exec(line) ??
-      assert.fail(line);
-    if (name.includes("_seconds_sum")) continue;
-    found[name.replace(own, "").replace("{}", "").replace("{,", "{")] = Number(value);
-  }
-  return found;
-}
-
-Deno.test("property 25, runRightsizingLoop(): the metrics say what the cycles did, and end with their policy", async () => {
-  const registry = new Registry();
-  await using scene = openRightsizingScene(createRightsizingMetrics(registry));
-  scene.deployment("web");
-  scene.deployment("unseen");
-  scene.api.store.tables.Pod.modify("shop/unseen-0", (pod) => ({
-    ...pod,
-    readySinceMs: scene.clock.wall() - 60 * MINUTE_MS,
-  }));
+/** Deployment `web`, the only pod of which was killed at 128 Mi. */
+function killed(scene: RightsizingScene): void {
+  scene.deployment("web", { pods: 1 });
   scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.policy("all");
-  scene.policy("lighter", { weight: 1 });
-  await scene.run(MINUTE_MS);
-  const statuses = scene.statusOf("all").workloads?.map(({ status, reason }) => [status, reason]);
-  assert.deepEqual(statuses, [["Skipped", "MetricsMissing"], ["Applied", undefined]]);
-  const first = await served(registry, "all");
-  const cycles = first["reconciliation_duration_seconds_count"] ?? 0;
-  assert.ok(cycles >= 1);
-  assert.deepEqual(first, {
-    workloads_monitored: 2,
-    workloads_updated: 1,
-    'workloads_skipped{reason="MetricsMissing"}': 1,
-    record_unwritten: 0,
-    recommendations_total: cycles,
-    'reconciliation_errors_total{error_type="MetricsMissing"}': cycles,
-    'applications_total{method="InPlace"}': 1,
-    reconciliation_duration_seconds_count: cycles,
-  });
-  const lighter = await served(registry, "lighter");
-  assert.deepEqual(
-    [lighter["workloads_updated"], lighter['workloads_skipped{reason="Outweighed"}']],
-    [0, 2],
-  );
-  // Later cycles recommend again, and have nothing to apply.
-  await scene.run(30 * MINUTE_MS);
-  const later = await served(registry, "all");
-  assert.ok((later["recommendations_total"] ?? 0) > (first["recommendations_total"] ?? 0));
-  assert.equal(later['applications_total{method="InPlace"}'], 1);
+  const oomKilledAtMs = scene.clock.wall() - 1000;
+  scene.api.store.tables.Pod.modify("shop/web-0", (pod) => ({
+    ...pod,
+    containers: pod.containers.map((app) => ({ ...app, oomKilledAtMs })),
+  }));
+  scene.policy("all", { mode: "Recommend", windowMs: 2 * HOUR_MS });
+}
 
-  const { OptimizationPolicy } = scene.api.store.tables;
-  const key = `${NAMESPACE}/all`;
-  OptimizationPolicy.remove(key, OptimizationPolicy.get(key)?.metadata.uid ?? "");
+const recommendedMemory = (scene: RightsizingScene): number | undefined =>
+  scene.recordOf("web")?.recommendations[0]?.memory;
+
+test("runRightsizing() knows after a restart what a killed pod that is gone had", async (scene) => {
+  killed(scene);
+  await scene.run(MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 228 * MI);
+  await scene.restart();
+  assert.deepEqual([...scene.corrections.kept.keys()], ["mbcas-corrections-0"]);
+  scene.api.store.tables.Pod.remove("shop/web-0");
+  await scene.restart();
   await scene.run(10 * MINUTE_MS);
-  assert.deepEqual(await served(registry, "all"), {});
-  const winner = await served(registry, "lighter");
-  assert.deepEqual([winner["workloads_monitored"], winner["workloads_updated"]], [2, 1]);
+  assert.equal(recommendedMemory(scene), 228 * MI);
+  // The kill leaves the window of two hours, and then there is nothing to keep.
+  await scene.run(125 * MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 96 * MI);
+  await scene.restart();
+  assert.deepEqual([...scene.corrections.kept.keys()], []);
+});
+
+test("runRightsizing() recommends nothing before it knows what was seen", async (scene) => {
+  scene.corrections.refusal = new ApiError(500, "InternalError", "etcd");
+  await scene.restart();
+  killed(scene);
+  await scene.run(MINUTE_MS);
+  assert.equal(recommendedMemory(scene), undefined);
+  const ready = scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
+  assert.equal(ready?.reason, "DiscoveryFailed");
+  scene.corrections.refusal = undefined;
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 228 * MI);
 });

@@ -2,15 +2,12 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";
-import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_snapshot.ts";
 import {
-  NAMESPACE,
   type PolicyChoice,
   type RightsizingScene,
+  sceneTest,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyProblem,
@@ -158,47 +155,6 @@ worldProperty(
     }),
 );
 
-const mode = fc.constantFrom("Auto" as const, "Recommend" as const);
-
-const ofTier = (tier: string): NonNullable<PolicyChoice["selector"]> => ({
-  workloadSelector: { matchLabels: { tier }, matchExpressions: [] },
-  workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
-});
-
-worldProperty(
-  "property 1: every workload in scope leads to a lookup of its usage in each cycle, and no other does",
-  [
-    anyWorkloads,
-    fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-    mode,
-    fc.integer({ min: 2, max: 8 }).map((minutes) => minutes * MINUTE_MS),
-    incidentsWithin(10 * MINUTE_MS, { problems: fc.option(anyProblem, { nil: undefined }) }),
-  ],
-  (workloads, isInScope, policyMode, intervalMs, incidents) =>
-    inWorld([], async (scene) => {
-      const inScope: string[] = [];
-      for (const [index, { name, containers, pods, usage }] of workloads.entries()) {
-        if (isInScope[index]) inScope.push(name);
-        const labels = { tier: isInScope[index] ? "front" : "back" };
-        scene.deployment(name, { containers, pods, labels });
-        scene.uses(name, usage);
-      }
-      scene.policy("all", { mode: policyMode, intervalMs, selector: ofTier("front") });
-      await live(scene, 12 * MINUTE_MS, { incidents, workloads });
-      // A copy that has to wait for its list again.
-      await scene.run(MINUTE_MS);
-      for (let cycle = 0; cycle < 3; cycle++) {
-        const from = scene.source.asked.length;
-        await scene.run(intervalMs);
-        const asked = new Set(scene.source.asked.slice(from).map(({ workload }) => workload.name));
-        assert.deepEqual([...asked].toSorted(), inScope.toSorted());
-      }
-      const ever = new Set(scene.source.asked.map(({ workload }) => workload.name));
-      assert.deepEqual([...ever].toSorted(), inScope.toSorted());
-      assert.equal(scene.statusOf("all").workloadsDiscovered, inScope.length);
-    }),
-);
-
 interface HeldWorld {
   readonly workload: WorldWorkload;
   readonly strategy: NonNullable<PolicyChoice["strategy"]>;
@@ -270,60 +226,6 @@ worldProperty(
           assert.equal(record.status, "Applied");
           assertNear(scene, { workload, percent: 0 });
         }
-      }
-    }),
-);
-
-/** Each version of each workload's record that was ever written, by name. */
-function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
-  const history = new Map<string, WorkloadRecord[]>();
-  const { RecommendationReport: reports } = scene.api.store.tables;
-  let seen = "";
-  scene.api.store.onChange(() => {
-    const now = reports.all().map(({ metadata }) => metadata.resourceVersion).join();
-    if (now === seen) return;
-    seen = now;
-    for (const record of recordsOf(reports.all(), NAMESPACE)) {
-      const { name } = record.workload;
-      history.set(name, [...history.get(name) ?? [], record]);
-    }
-  });
-  return history;
-}
-
-worldProperty(
-  "property 23: each workload has the time of its last recommendation, and was last applied then or later",
-  [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
-  (workloads, strategy, incidents) =>
-    inWorld(workloads, async (scene) => {
-      const history = historyOf(scene);
-      scene.policy("all", {
-        intervalMs: 2 * MINUTE_MS,
-        strategy: { ...strategy, cooldownMs: 3 * MINUTE_MS },
-      });
-      // Each version is to be seen.
-      const troubles = incidents.filter(({ what }) =>
-        typeof what === "string" || !("failure" in what) ||
-        what.failure.kind !== "RecommendationReport"
-      );
-      await live(scene, 15 * MINUTE_MS, { incidents: troubles, workloads });
-      for (const { name } of workloads) {
-        let before: WorkloadRecord | undefined;
-        for (const record of history.get(name) ?? assert.fail(`no record of ${name}`)) {
-          const { recommendedAtMs = NaN, appliedAtMs } = record;
-          assert.ok(recommendedAtMs >= (before?.recommendedAtMs ?? 0), `${recommendedAtMs}`);
-          assert.ok(recommendedAtMs <= scene.clock.wall());
-          if (appliedAtMs !== before?.appliedAtMs) {
-            assert.ok((appliedAtMs ?? NaN) >= recommendedAtMs, `${appliedAtMs} ${recommendedAtMs}`);
-          }
-          before = record;
-        }
-        const { lastRecommendation = "", lastApplied } =
-          scene.statusOf("all").workloads?.find((one) => one.name === name) ?? {};
-        assert.deepEqual(
-          [Date.parse(lastRecommendation), lastApplied && Date.parse(lastApplied)],
-          [before?.recommendedAtMs, before?.appliedAtMs],
-        );
       }
     }),
 );

@@ -17,7 +17,6 @@ import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts"
 import { seededRandom } from "../../shared/random.ts";
 import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
@@ -27,6 +26,7 @@ import {
   NAMESPACE,
   type PolicyChoice,
   type RightsizingScene,
+  sceneTest as test,
 } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing/rightsizing_worlds.ts";
 import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
@@ -245,7 +245,7 @@ Deno.test("the worlds of births have values in force, and pods that are taken an
 /** Runs the controller for a while; resolves with the pods that it evicted. */
 async function controlled(
   scene: CoallocScene,
-  { readOnly, removed }: { readonly readOnly: boolean; readonly removed?: string },
+  { readOnly }: { readonly readOnly: boolean },
 ): Promise<readonly string[]> {
   const { api, clock } = scene;
   const end = new AbortController();
@@ -276,10 +276,6 @@ async function controlled(
     events: ports.events,
   }, end.signal);
   await clock.runUntil(clock.monotonic() + 5000);
-  if (removed !== undefined) {
-    api.store.tables.Deployment.remove(removed);
-    await clock.runUntil(clock.monotonic() + 5000);
-  }
   end.abort();
   await clock.runUntil(clock.monotonic() + 1000);
   await loop;
@@ -324,13 +320,6 @@ Deno.test("placementCommand() names the pods that the controller then evicts", a
   const phases = Object.fromEntries((await shown(scene)).map(({ name, phase }) => [name, phase]));
   assert.equal(phases["short"], "Fallback");
   assert.deepEqual([phases["fit"], phases["rest"]], ["AsSpecified", "Paused"]);
-  await scene.close();
-});
-
-Deno.test("runPlacementLoop() deletes the status of a deleted workload at once", async () => {
-  const scene = placedScene({ nodes: ["od-1"] }, { name: "gone", nodes: ["od-1"] });
-  await controlled(scene, { readOnly: true, removed: "shop/gone" });
-  assert.deepEqual([...scene.placement.published.keys()], ["Deployment.web"]);
   await scene.close();
 });
 

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { NO_RESOURCES, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
-import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { ArrivalProcess } from "../../../lab/simulation/node/request_server.ts";
 import type { UsageSource } from "../../../controller/rightsizing/ports.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts";
+import { sampleContainer, samplePod } from "../../contract/support/sample_objects.ts";
 import { storedPolicy } from "../../fixtures/rightsizing/workload_records.ts";
 import { sampleWorkload, workloadSpec } from "../../fixtures/sample_workloads.ts";
 import { autoPolicy } from "../../fixtures/rightsizing/rightsizing_snapshot.ts";
@@ -127,41 +127,16 @@ export function workOf({ load }: LoadedPod, fromMs: number): ArrivalProcess {
 export function newPod(
   { namespace, name, node, request, limit, priority, replicaSet, memory }: LoadedPod,
 ): Pod {
-  const container: PodContainer = {
-    name: "app",
-    sidecar: false,
-    ready: false,
+  const container = sampleContainer({
     requests: { cpu: request, ...(memory && { memory: memory.request }) },
     limits: { cpu: limit, ...(memory && { memory: memory.limit }) },
-    applied: NO_RESOURCES,
-    restartsOnCPU: false,
-  };
-  const owner = replicaSet === undefined ? {} : {
-    owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSet, uid: replicaSet },
-  };
-  return {
-    metadata: {
-      name,
-      namespace,
-      uid: "",
-      resourceVersion: "",
-      generation: 1,
-      labels: replicaSet === undefined
-        ? {}
-        : { "pod-template-hash": replicaSet.split("-")[1] ?? "" },
-      annotations: {},
-      terminating: false,
-      ...owner,
-    },
-    nodeName: node,
-    phase: "Pending",
-    qosClass: qosClassOf([container]),
-    priority,
-    ready: false,
-    containers: [container],
-    initContainers: [],
-    resizeConditions: [],
-  };
+  });
+  const pod = samplePod(name, { namespace, nodeName: node, containers: [container] });
+  const metadata = { ...pod.metadata, generation: 1 };
+  if (replicaSet === undefined) return { ...pod, priority, metadata };
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSet, uid: replicaSet };
+  const labels = { "pod-template-hash": replicaSet.split("-")[1] ?? "" };
+  return { ...pod, priority, metadata: { ...metadata, labels, owner } };
 }
 
 /** The namespace and name of the Deployment, and of its policy. */

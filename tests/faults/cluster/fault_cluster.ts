@@ -21,7 +21,7 @@ import { createVirtualClock, type VirtualClock } from "../../../lab/simulation/v
 import {
   createWebhookService,
   type WebhookService,
-} from "../../fixtures/webhook/webhook_service.ts";
+} from "../../fixtures/webhook/webhook_replica.ts";
 import { isOfMarket } from "../final_state.ts";
 import { constantUsage, LOADED_PODS, newPod, seedRightsized } from "./cluster_load.ts";
 import {
@@ -30,6 +30,8 @@ import {
   createClusterNode,
   createUserLimits,
   NODE_CORES,
+  PLACED,
+  startPlaced,
   startRules,
   type UserLimits,
 } from "./cluster_rules.ts";
@@ -41,7 +43,6 @@ import {
   type PodFault,
   type ProcessName,
 } from "../fault.ts";
-import { PLACED, startPlaced } from "./placed_workload.ts";
 import { createProcesses, type Launched, type Process, type Processes } from "./process.ts";
 import { UNMANAGED } from "../invariants.ts";
 import { keptCheckpoints } from "../../fixtures/rightsizing/recorded_ports.ts";

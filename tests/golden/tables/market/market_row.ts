@@ -23,8 +23,6 @@ import { refusalReason } from "../../../../shared/resize/refusal.ts";
 import { type PodResizer, resizePatch } from "../../../../shared/resize/patch.ts";
 import { isLive } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
-import type { Informer } from "../../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
 import {
   given,
@@ -39,6 +37,7 @@ import {
   wholePod,
 } from "../raw_pod.ts";
 import { RESTORE_MANAGER } from "../../../../shared/resize/original_limits.ts";
+import { fixedCache, marketCaches } from "../../../fixtures/caches.ts";
 
 /** A refusal of the API server. */
 export interface RawRefusal {
@@ -228,24 +227,20 @@ function cachesOf(input: MarketInput): Caches {
       nodeInfo: { kubeletVersion: node?.kubeletVersion ?? "v1.36.0" },
     },
   };
-  return {
-    pods: cacheOf([parsePod(wholePod(pod, { owner: OWNER }))]),
-    namespaces: cacheOf([parseNamespace({ metadata: rawMetadata(NAMESPACE, { labels }) })]),
-    nodes: cacheOf([parseNode(rawNode)]),
-    allocations: cacheOf([parseAllocation(allocationOf(input))]),
-    leases: cacheOf([]),
-    limitRanges: cacheOf(given(limitRange, limitRangeOf)),
-    resourceQuotas: cacheOf(given(quota, quotaOf)),
-    deployments: cacheOf([]),
-    statefulSets: cacheOf([]),
-    daemonSets: cacheOf([]),
-    horizontalPodAutoscalers: cacheOf(
+  return marketCaches({
+    pods: fixedCache([parsePod(wholePod(pod, { owner: OWNER }))]),
+    namespaces: fixedCache([parseNamespace({ metadata: rawMetadata(NAMESPACE, { labels }) })]),
+    nodes: fixedCache([parseNode(rawNode)]),
+    allocations: fixedCache([parseAllocation(allocationOf(input))]),
+    limitRanges: fixedCache(given(limitRange, limitRangeOf)),
+    resourceQuotas: fixedCache(given(quota, quotaOf)),
+    horizontalPodAutoscalers: fixedCache(
       given(hpaUtilization, (percent) => hpaOf("StatefulSet", { resource: "cpu", percent })),
     ),
-    verticalPodAutoscalers: cacheOf(
+    verticalPodAutoscalers: fixedCache(
       given(vpaMode, (updateMode) => vpaOf("StatefulSet", { updateMode })),
     ),
-  };
+  });
 }
 
 function allocationOf(input: MarketInput): unknown {
@@ -293,22 +288,5 @@ function allocationOf(input: MarketInput): unknown {
         cpu,
       })),
     },
-  };
-}
-
-/** A copy that holds these objects and never changes. */
-function cacheOf<T extends ApiObject>(objects: readonly T[]): Informer<T> {
-  const byKey = new Map(objects.map((one) => {
-    const { namespace, name } = one.metadata;
-    return [namespace === undefined ? name : `${namespace}/${name}`, one];
-  }));
-  return {
-    get: (key) => byKey.get(key),
-    byIndex: () => objects,
-    all: () => byKey.values(),
-    synced: true,
-    whenSynced: () => Promise.resolve(true),
-    subscribe: () => () => {},
-    run: () => Promise.resolve(),
   };
 }
