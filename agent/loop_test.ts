@@ -27,7 +27,6 @@ import type { RoundResult } from "./market/round.ts";
 const MINUTE_MS = 60_000;
 const PODS = ["a", "b"] as const;
 
-/** An agent that runs until `stop`. */
 interface RunningAgent {
   readonly samples: { count: number; lateMs: number };
   readonly rounds: readonly RoundResult[];
@@ -131,7 +130,6 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
 
 type Stage = ReturnType<typeof stage>;
 
-/** A test with an agent that is stopped at its end. */
 function loopTest(
   name: string,
   check: (scene: Stage, agent: RunningAgent) => Promise<void>,
@@ -188,13 +186,6 @@ loopTest("writes nothing but its lease, once a minute, when nothing changes", as
   assert.ok(writes >= PODS.length);
   await scene.pass(5 * MINUTE_MS);
   assert.deepEqual([scene.writes(), scene.renewals()], [writes, renewals + 5]);
-});
-
-loopTest("raises a limit within a second of the demand", async ({ pass, demand, limitOf }) => {
-  await pass(5000);
-  demand.set("a", 1000);
-  await pass(1000);
-  assert.ok(limitOf("a") >= 1000, `${limitOf("a")}`);
 });
 
 for (const idleCPU of ["tight", "free"] as const) {
@@ -282,12 +273,10 @@ loopTest("follows a node that shrank: limits sum to less than is left", async (s
 
 loopTest("shares a tenth less for each pressure on its node, within 15 s", async (scene, agent) => {
   await scene.pass(MINUTE_MS);
-  const steps = [[3240, "MemoryPressure"], [2916, "MemoryPressure", "PIDPressure"], [
-    3600,
-  ]] as const;
   assert.equal(agent.rounds.at(-1)?.capacity, 3600);
-  for (const [capacity, ...pressures] of steps) {
-    scene.setNode({ pressures });
+  const both = ["MemoryPressure", "PIDPressure"] as const;
+  for (const [capacity, count] of [[3240, 1], [2916, 2], [3600, 0]] as const) {
+    scene.setNode({ pressures: both.slice(0, count) });
     await scene.pass(17_000);
     assert.equal(Math.round(agent.rounds.at(-1)?.capacity ?? NaN), capacity);
   }

