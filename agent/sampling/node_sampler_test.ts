@@ -243,35 +243,28 @@ pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
 });
 
-interface Totals {
-  wallS: number;
-  usedS: number;
-  throttledS: number;
-  throttledPeriods: number;
-  readonly samples: ContainerSample[];
-}
-
-/** Totals by the first six digits of the containers' ids. */
-async function totalsOf(version: "v1" | "v2"): Promise<(id: string) => Totals> {
+/** What a recording shows, by the first six digits of a container's id. */
+async function recorded(version: "v1" | "v2") {
   let sampler: NodeSampler | undefined;
-  const totals = new Map<string, Totals>();
+  const found: ContainerSample[] = [];
   replay(await readRecording(version), (tree, at) => {
     sampler ??= createNodeSampler({ tree, cores: 2 });
-    for (const [id, sample] of sampler.sample(at, NONE).containers) {
-      if (sample.at !== at) continue;
-      const sum = totals.get(id.slice(0, 6)) ??
-        { wallS: 0, usedS: 0, throttledS: 0, throttledPeriods: 0, samples: [] };
-      const seconds = sample.intervalMs / 1000;
-      sum.wallS += seconds;
-      sum.usedS += sample.usage / 1000 * seconds;
-      sum.throttledS += sample.throttledMsPerS / 1000 * seconds;
-      sum.throttledPeriods += sample.throttledPeriods;
-      sum.samples.push(sample);
-      totals.set(id.slice(0, 6), sum);
-    }
+    found.push(...sampler.sample(at, NONE).containers.values().filter((one) => one.at === at));
   });
-  assert.equal(totals.size, 5);
-  return (id) => totals.get(id) ?? assert.fail(`no samples of ${id}`);
+  const byID = Map.groupBy(found, ({ containerID }) => containerID.slice(0, 6));
+  assert.equal(byID.size, 5);
+  return (id: string) => {
+    const samples = byID.get(id) ?? assert.fail(`no samples of ${id}`);
+    const sum = (of: (one: ContainerSample) => number) =>
+      samples.reduce((total, one) => total + of(one), 0);
+    return {
+      samples,
+      wallS: sum((one) => one.intervalMs) / 1000,
+      usedS: sum((one) => one.usage * one.intervalMs) / 1e6,
+      throttledS: sum((one) => one.throttledMsPerS * one.intervalMs) / 1e6,
+      throttledPeriods: sum((one) => one.throttledPeriods),
+    };
+  };
 }
 
 function assertWithin(actual: number, expected: number, share: number): void {
@@ -279,14 +272,14 @@ function assertWithin(actual: number, expected: number, share: number): void {
   assert.ok(isNear, `${actual} is not within ${share * 100} % of ${expected}`);
 }
 
-function meanPressure({ samples }: Totals): number {
+function meanPressure(samples: readonly ContainerSample[]): number {
   const shares = samples.map(({ pressure }) => pressure ?? NaN);
   assert.ok(shares.every((share) => share >= 0 && share <= 1));
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
 Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level", async () => {
-  const of = await totalsOf("v1");
+  const of = await recorded("v1");
   // One busy loop each: what it did not use, it was kept from.
   for (const [id, used] of [["4b4e6a", 14.95], ["146753", 11.22]] as const) {
     const { wallS, usedS, throttledS } = of(id);
@@ -304,7 +297,7 @@ Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level"
 });
 
 Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", async () => {
-  const of = await totalsOf("v2");
+  const of = await recorded("v2");
   // The kernel's own counters over the run, seconds.
   const counted: readonly (readonly [string, number, number])[] = [
     ["111111", 15.50, 45.98],
@@ -318,8 +311,8 @@ Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", 
     assertWithin(of(id).throttledS, throttled, 0.06);
   }
   // PSI: held at 200 m it waits most of the time; the idle one next to never.
-  assert.ok(meanPressure(of("111111")) > 0.6);
-  assert.ok(meanPressure(of("444444")) < 0.1);
+  assert.ok(meanPressure(of("111111").samples) > 0.6);
+  assert.ok(meanPressure(of("444444").samples) < 0.1);
 });
 
 pure("nodeTable() names a pod once and marks what is not known", () => {

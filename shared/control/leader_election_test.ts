@@ -7,6 +7,7 @@ import type { Lease } from "../api/lease.ts";
 import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
+import { electionStep } from "./election_step.ts";
 import { inParallel } from "./in_parallel.ts";
 import { type ElectionEnd, type LeaseStore, runLeaderElection } from "./leader_election.ts";
 import { createSupervisor } from "./supervisor.ts";
@@ -252,6 +253,25 @@ pure("runLeaderElection() never has two leaders, and always one again within 20 
       assert.equal(overlap(), undefined);
     }),
   );
+});
+
+const LEASE: Lease = {
+  metadata: { name: "l", namespace: "n", uid: "u", resourceVersion: "7" },
+  ...{ holder: "a", durationSeconds: 20, acquireTimeMs: 1, renewTimeMs: 2, transitions: 3 },
+};
+
+pure("electionStep() creates, renews or takes a record, whatever its times are", () => {
+  const moment = { identity: "b", nowMs: 20_000, wallMs: 99, leaseMs: 15_000 };
+  const step = (change: Partial<Lease>, seenMs = 20_000) =>
+    electionStep({ lease: { ...LEASE, ...change }, seenMs }, moment);
+  assert.deepEqual(step({}, 12_000), { do: "wait", ms: 12_000 });
+  const own = { ...LEASE, holder: "b", durationSeconds: 15, renewTimeMs: 99 };
+  assert.deepEqual(step({ holder: "b" }), { do: "update", lease: own });
+  const taken = { do: "update", lease: { ...own, acquireTimeMs: 99, transitions: 4 } };
+  assert.deepEqual([step({ holder: "" }), step({}, 0)], [taken, taken]);
+  const created = electionStep({ lease: undefined, seenMs: 0 }, moment);
+  assert.ok(created.do === "create");
+  assert.deepEqual([created.lease.transitions, created.lease.acquireTimeMs], [0, 99]);
 });
 
 pure("createSupervisor() aborts all loops on the first failure", async () => {

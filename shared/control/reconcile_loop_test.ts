@@ -6,7 +6,7 @@ import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { seededRandom } from "../random.ts";
-import { createBackoff } from "./backoff.ts";
+import { createBackoff, retryLevel } from "./backoff.ts";
 import { createPermits } from "./permits.ts";
 import { createRateLimiter } from "./rate_limiter.ts";
 import { type ReconcileLoopOptions, runReconcileLoop } from "./reconcile_loop.ts";
@@ -156,6 +156,17 @@ pure("createWorkQueue() queues the oldest keys first after a stall", async () =>
   assert.deepEqual(taken, keys);
 });
 
+pure("createWorkQueue() returns what falls due together in the order of the adds", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+  for (const key of keys) queue.add(key, 100);
+  await clock.runUntil(100);
+  const taken: (string | undefined)[] = [];
+  for (let turn = 0; turn < keys.length; turn++) taken.push(await queue.take(never));
+  assert.deepEqual(taken, keys);
+});
+
 pure("createWorkQueue() lets a taker go when its signal is aborted", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const queue = createWorkQueue(clock);
@@ -269,6 +280,11 @@ pure("createBackoff() waits five seconds at most for an unreachable server", () 
   assert.deepEqual(all.slice(0, 6), [1000, 2000, 4000, 5000, 5000, 5000]);
   assert.equal(Math.max(...all), 5000);
   assert.deepEqual([1, 2].map(() => backoff.next("a", starting)), [8000, 16_000]);
+});
+
+pure("retryLevel() logs an outage while its waits grow, and any other failure", () => {
+  const levels = [4999, 5000].map((waitMs) => retryLevel(unreachable, waitMs));
+  assert.deepEqual([...levels, retryLevel(starting, 8000)], ["warn", "debug", "warn"]);
 });
 
 pure("createBackoff() waits as long as the server asks for, if that is longer", () => {

@@ -120,21 +120,3 @@ forAll("clearMarket() scales, and lowers no share when capacity grows", [
   );
 });
 
-forAll("clearMarket() asks the smallest price that satisfies all", [
-  anyMarket,
-], ({ bids, capacity }) => {
-  const clearing = clearMarket(bids, capacity);
-  const wantsMore = (each: Bid, index: number, price: number): boolean => {
-    const share = clearing.shares[index] as number;
-    return share < boundsOf(each, clearing).upper && each.weight / price > share;
-  };
-  // One that lacks less than the slack of the sums counts as satisfied.
-  const lacking = bids.map((each, index) =>
-    (clearing.shares[index] as number) < boundsOf(each, clearing).upper * (1 - 1e-12)
-  );
-  const dearer = clearing.price * (1 + CLOSE);
-  assert.ok(!bids.some((each, index) => lacking[index] && wantsMore(each, index, dearer)));
-  if (clearing.price === 0 || clearing.price === Infinity) return;
-  const cheaper = clearing.price * (1 - CLOSE);
-  assert.ok(bids.some((each, index) => wantsMore(each, index, cheaper)));
-});

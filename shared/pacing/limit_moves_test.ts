@@ -11,8 +11,6 @@ import {
   fundRaises,
   grantRaises,
   isLargeRaise,
-  isRaiseToCeiling,
-  lowerWait,
   rationedHysteresis,
 } from "./limit_moves.ts";
 import {
@@ -22,7 +20,6 @@ import {
   committedAt,
   DEFAULT_PACE,
   grantable,
-  isThrottled,
   newPaceMemory,
   paceAt,
   type PaceChange,
@@ -84,14 +81,6 @@ pure("isLargeRaise() begins above the hysteresis, less where limits rest", () =>
   assert.deepEqual([raise(510, 9999), raise(520, 9999)], [false, true]);
 });
 
-pure("isRaiseToCeiling() is one of a throttled container to its ceiling", () => {
-  const nearly = { share: 540, ceiling: 540, throttledMsPerS: 60 };
-  const changes = [{}, { ceiling: 549 }, { ceiling: 550 }, { throttledMsPerS: 5 }];
-  const found = [...changes, { share: 500, ceiling: 505 }]
-    .map((change) => isRaiseToCeiling(pacedSample({ ...nearly, ...change })));
-  assert.deepEqual(found, [true, true, false, false, false]);
-});
-
 /** Plays targets, one a second from second 0: the second of the first answer, and the answer. */
 function lowered(
   targets: readonly number[],
@@ -121,13 +110,6 @@ pure("followLowerTarget() lowers after 30 s, to the highest target since the fal
   // A trial is rolled back soon, if 220 m are as good as the 200 m before it; 221 are not.
   assert.deepEqual(lowered(low.map(() => 220), { trialFrom: 200 }), [2, 220]);
   assert.deepEqual(lowered(low.map(() => 221), { trialFrom: 200 }), [30, 221]);
-});
-
-pure("lowerWait() is short only where the target is back at the limit before a trial", () => {
-  const lower = { since: 0, highest: 220 };
-  const memories = [{ lower }, { trialFrom: 200 }, { trialFrom: 200, lower }];
-  const waits = [...memories, { trialFrom: 199, lower }].map((one) => lowerWait(one, SAMPLE_PACE));
-  assert.deepEqual(waits, [30_000, 30_000, 2000, 30_000]);
 });
 
 const AT = { now: 100_000, options: DEFAULT_PACE };
@@ -230,11 +212,6 @@ pure("committed() is the highest limit that may be in force, and a floor's bid b
   assert.deepEqual([110, 100].map((limit) => committedAt(container, limit)), [110, 20]);
 });
 
-pure("isThrottled() begins above a hundredth of the limit", () => {
-  const found = [5, 5.1].map((throttledMsPerS) => isThrottled(pacedSample({ throttledMsPerS })));
-  assert.deepEqual(found, [false, true]);
-});
-
 type Given = readonly [Partial<Omit<PacedContainer, "memory">>, Partial<PaceMemory>?];
 
 /**
@@ -264,6 +241,7 @@ pure("planChanges() raises, lowers or leaves a single container", () => {
     [{ floor: 600, share: 600 }, fresh, "600 FloorRose"],
     [{ ceiling: 400, share: 400 }, fresh, "400 CeilingFell"],
     [{ share: 900 }, {}, "900 DemandRose"],
+    [{ share: 900, throttledMsPerS: 5 }, {}, "900 DemandRose"],
     [{ share: 900, throttledMsPerS: 6 }, {}, "900 Throttled"],
     [{ share: 900, boost: true }, {}, "900 StartupBoost"],
     [{ share: 900, metric: true }, {}, "900 MetricRose"],

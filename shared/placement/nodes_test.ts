@@ -285,26 +285,20 @@ pure("departureOf() compares value and effect if the sign has them", () => {
   assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
 });
 
-pure("departureSignsKind parses presets, by default all of them", () => {
-  assert.deepEqual(
-    valueOf(departureSignsKind, settingOf(PLACEMENT_SETTINGS.shape.departureSigns).default),
-    DEFAULT_DEPARTURE_SIGNS,
-  );
+pure("departureSignsKind parses presets, by default all of them, and one's own signs", () => {
+  const byDefault = settingOf(PLACEMENT_SETTINGS.shape.departureSigns).default;
+  assert.deepEqual(valueOf(departureSignsKind, byDefault), DEFAULT_DEPARTURE_SIGNS);
   assert.deepEqual(valueOf(departureSignsKind, "aks"), DEPARTURE_PRESETS.aks);
   assert.deepEqual(valueOf(departureSignsKind, ""), { taints: [], conditions: [] });
-});
-
-pure("departureSignsKind parses one's own signs, alone or beside presets", () => {
   const taints = [
     { key: "example.com/going", effect: "NoSchedule" },
     { key: "example.com/drained", drained: true },
   ];
   const own = { taints, conditions: ["Going"] };
   assert.deepEqual(valueOf(departureSignsKind, JSON.stringify(own)), own);
-  assert.deepEqual(valueOf(departureSignsKind, JSON.stringify({ ...own, presets: ["aks"] })), {
-    taints,
-    conditions: [...DEPARTURE_PRESETS.aks.conditions, "Going"],
-  });
+  const beside = valueOf(departureSignsKind, JSON.stringify({ ...own, presets: ["aks"] }));
+  const conditions = [...DEPARTURE_PRESETS.aks.conditions, "Going"];
+  assert.deepEqual(beside, { taints, conditions });
 });
 
 pure("departureSignsKind explains faults", () => {

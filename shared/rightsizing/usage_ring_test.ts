@@ -363,12 +363,14 @@ pure("compactDistribution() keeps no samples but those of a short distribution",
 });
 
 pure("usageSummaryOf() keeps percentiles, of resources with samples", () => {
-  const [three, none] = [of([100, 200, 300]), of([])];
-  const figures = { samples: 3, min: 100, p50: 200, p90: 280, p95: 290, p99: 298, max: 300 };
+  // P90 is 280.8, P95 290.9, P99 298.98.
+  const [three, none] = [of([100, 200, 301]), of([])];
+  const figures = { samples: 3, min: 100, p50: 200, p90: 281, p95: 291, p99: 299, max: 301 };
   const summary = (cpu: Distribution, memory: Distribution) =>
     usageSummaryOf({ container: "app", cpu, memory });
   const both = { container: "app", cpu: figures, memory: figures };
   assert.deepEqual(summary(three, three), both);
   assert.deepEqual(summary(three, none), { container: "app", cpu: figures });
   assert.deepEqual(summary(none, three), { container: "app", memory: figures });
+  assert.equal(summary(of([1e300]), none).cpu?.p50, Number.MAX_SAFE_INTEGER);
 });

@@ -263,24 +263,20 @@ const rounded = (load: RecentLoad): object =>
   Object.fromEntries(Object.entries(load).map(([name, value]) => [name, value.toFixed(6)]));
 
 pure("nextLoad() fades usage with 0.4 s, 1 s and 1.5 s, waiting with 1.5 s from 0 on", () => {
-  const before = { usage400ms: 100, usage1s: 100, usage1500ms: 100, waiting: 0.5 };
-  const expected = {
-    usage400ms: 100 + 1000 * (1 - Math.exp(-2.5)),
-    usage1s: 100 + 1000 * (1 - Math.exp(-1)),
-    usage1500ms: 100 + 1000 * (1 - Math.exp(-1 / 1.5)),
-    waiting: 0.5 + 0.5 * (1 - Math.exp(-1 / 1.5)),
-  };
-  const sample = { usage: 1100, pressure: 1, intervalMs: 1000 };
-  assert.deepEqual(rounded(nextLoad(before, sample)), rounded(expected));
-  const first = {
-    usage400ms: 1100,
-    usage1s: 1100,
-    usage1500ms: 1100,
-    waiting: 1 - Math.exp(-1 / 1.5),
-  };
-  assert.deepEqual(rounded(nextLoad(undefined, sample)), rounded(first));
   const blind = { usage400ms: 100, usage1s: 100, usage1500ms: 100 };
-  assert.deepEqual(nextLoad(before, { usage: 100, intervalMs: 250 }), blind);
+  const sample = { usage: 1100, pressure: 1, intervalMs: 1000 };
+  const grown = (seconds: number) => 100 + 1000 * (1 - Math.exp(-1 / seconds));
+  const waiting = 1 - Math.exp(-1 / 1.5);
+  assert.deepEqual(
+    rounded(nextLoad({ ...blind, waiting: 0.5 }, sample)),
+    rounded({
+      ...{ usage400ms: grown(0.4), usage1s: grown(1), usage1500ms: grown(1.5) },
+      waiting: 0.5 + 0.5 * waiting,
+    }),
+  );
+  const first = { usage400ms: 1100, usage1s: 1100, usage1500ms: 1100, waiting };
+  assert.deepEqual(rounded(nextLoad(undefined, sample)), rounded(first));
+  assert.deepEqual(nextLoad({ ...blind, waiting: 0.5 }, { usage: 100, intervalMs: 250 }), blind);
 });
 
 const scarce = (since: number, easedSince?: number): NodeStateMemory => ({
