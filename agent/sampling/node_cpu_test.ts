@@ -185,12 +185,10 @@ pure(
 const GUARANTEED = "5c1d2f6e-1d0b-4f6e-9a51-1c0f6a7b8d02";
 const SLICE = `kubepods.slice/kubepods-pod${GUARANTEED.replaceAll("-", "_")}.slice`;
 
-for (
-  const [root, container] of [
-    [`kubepods/pod${GUARANTEED}`, `kubepods/pod${GUARANTEED}/${B}`],
-    [SLICE, `${SLICE}/cri-containerd-${B}.scope`],
-  ] as const
-) {
+const ROOTS = [[`kubepods/pod${GUARANTEED}`, B], [SLICE, `cri-containerd-${B}.scope`]] as const;
+
+for (const [root, name] of ROOTS) {
+  const container = `${root}/${name}`;
   pure(`unmanagedCPU() counts no request of a managed Guaranteed pod in ${root}`, () => {
     // 300 m of 300 m at first, of 900 m from the third second on.
     const moving: Changing = (at) => {

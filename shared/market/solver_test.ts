@@ -119,4 +119,3 @@ forAll("clearMarket() scales, and lowers no share when capacity grows", [
     assert.ok(share >= (shares[i] as number) - OF_TOTAL * total)
   );
 });
-

@@ -58,9 +58,9 @@ pure("decideMove() moves one pod of the class with too many, or waits", () => {
       "NotWhole: of 4 replicas 5 are there, 3 Ready, 2 updated; of 4 pods 4 are Ready",
       { workload: { ...WORKLOAD, ...notWhole } },
     ],
-    ...[{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }, { replicas: 5 }].map((
-      change,
-    ) => ["NotWhole", { workload: { ...WORKLOAD, ...change } }] as const),
+    ...[{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }, { replicas: 5 }].map(
+      (change) => ["NotWhole", { workload: { ...WORKLOAD, ...change } }] as const,
+    ),
     ["NotWhole", { pods: [{ ...first, gone: true }, ...others] }],
     ["NotWhole", { pods: [{ ...first, ready: false }, ...others] }],
     // A pod that ends beside all that are needed does not count.
