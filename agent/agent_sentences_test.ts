@@ -1,12 +1,8 @@
 import { pure } from "../tests/fixtures/pure.ts";
-import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import type { PaceMemory } from "../shared/market/market_container.ts";
 import type { DelayedLimit } from "../shared/pacing/limit_moves.ts";
 import { DEFAULT_PACE, newPaceMemory } from "../shared/pacing/paced_container.ts";
-import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
-import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertLines } from "../tests/fixtures/assert_sentences.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import {
@@ -14,7 +10,6 @@ import {
   PLAIN_PACE,
   sampleBounds,
 } from "../tests/fixtures/market/sample_participants.ts";
-import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
 import { nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { createParticipantIndex } from "./market/participants.ts";
@@ -60,30 +55,6 @@ function probe(now: number, synced: boolean): string {
   return latest.unready() ?? "";
 }
 
-/** The warning of a heartbeat after failed requests for the node, or for the Lease. */
-async function heartbeat(failing: "node" | "renewLease"): Promise<string> {
-  const clock = createVirtualClock({ wallStart: 0 });
-  const end = new AbortController();
-  let warned = "";
-  const fail = () => Promise.reject(new ApiError(403, "Forbidden", ""));
-  const link = {
-    node: () => Promise.resolve(sampleNode("node-1")),
-    renewLease: () => Promise.resolve(),
-    [failing]: fail,
-  };
-  const log = { ...silentLog, warn: (message: string) => void (warned = message) };
-  const random = seededRandom(1);
-  const running = runHeartbeat({ link, clock, random, log }, end.signal, {
-    heartbeatMs: 60_000,
-    onNode: () => {},
-  });
-  await clock.runUntil(60_000);
-  end.abort();
-  await clock.runUntil(120_000);
-  await running;
-  return warned;
-}
-
 const CONTAINER = `kubepods/pod0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01/${"a".repeat(64)}`;
 
 async function warningsOf(files: Readonly<Record<string, string>>): Promise<string> {
@@ -99,8 +70,6 @@ pure("sentences of probes, logs and the node's table", () => {
       "stuck": () => probe(30_001, true),
       "not in sync": () => probe(0, false),
       "no node": () => probe(0, true),
-      "node": () => heartbeat("node"),
-      "Lease": () => heartbeat("renewLease"),
       "table": () => nodeTable(view).split("\n")[1] ?? "",
       "CPUs": () => warningsOf({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
       "file": () => warningsOf({ [`${CONTAINER}/cpu.max`]: "much\n" }),
@@ -109,8 +78,6 @@ pure("sentences of probes, logs and the node's table", () => {
 stuck: the loop has stood still for 30s
 not in sync: the allocations of the node are not in sync with the API
 no node: the node is not known yet
-node: Cannot read the node
-Lease: Cannot renew the lease
 table: 0 pods, 0 containers, 4 CPUs, 250 ms between the samples
 CPUs: Cannot count the node's CPUs: Cannot parse cpuset.cpus.effective: line 1 is "all", expected a counter
 file: Cannot use a cgroup's file ${CONTAINER}/cpu.max: Cannot parse cpu.max: line 1 is "", expected a counter

@@ -114,15 +114,6 @@ Deno.test("runProgram() warns of a file that it cannot use, and shows the rest",
   assert.equal((await folder.once()).err, err);
 });
 
-Deno.test("runProgram() ends with 1 and what it tried where there are no pods", async () => {
-  const root = await Deno.makeTempDir({ prefix: "agent-main-" });
-  using folder = new Folder();
-  const { code, out, err } = await folder.run("--once", "--cgroup-root", root);
-  await Deno.remove(root);
-  assert.deepEqual([code, out], [1, ""]);
-  assert.match(err, / cgroups of pods: .*Tried .*\n$/);
-});
-
 Deno.test("runProgram() ends with 1 where the system refuses, and rejects for its own fault", async () => {
   using folder = new Folder();
   const { NotFound, NotCapable, PermissionDenied } = Deno.errors;

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { cases } from "../tests/fixtures/cases.ts";
 import { forAll } from "../tests/fixtures/for_all.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { type AuditedChange, auditLineSchema, createAuditLog } from "./audit_log.ts";
@@ -138,23 +137,14 @@ pure("parseGoDuration() refuses what is no duration, naming the text", () => {
   }
 });
 
-pure("parseGoDuration() reads what GO_DURATION_PATTERN matches, and nothing else", () => {
-  const pattern = new RegExp(GO_DURATION_PATTERN);
-  const text = fc.oneof(
-    fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/),
-    fc.stringMatching(/^(\d{1,3}(\.\d{1,2})?(ns|us|ms|s|m|h|d)){1,3}$/),
-  );
-  let read = 0;
-  fc.assert(
-    fc.property(text, (one) => {
-      if (pattern.test(one)) {
-        read++;
-        assert.ok(parseGoDuration(one) >= 0);
-      } else assert.throws(() => parseGoDuration(one), SyntaxError);
-    }),
-    cases(5),
-  );
-  assert.ok(read > 0);
+const durationLike = fc.oneof(
+  fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/),
+  fc.stringMatching(/^(\d{1,3}(\.\d{1,2})?(ns|us|ms|s|m|h|d)){1,3}$/),
+);
+
+forAll("parseGoDuration() reads what GO_DURATION_PATTERN matches", [durationLike], (text) => {
+  if (new RegExp(GO_DURATION_PATTERN).test(text)) assert.ok(parseGoDuration(text) >= 0);
+  else assert.throws(() => parseGoDuration(text), SyntaxError);
 });
 
 const DRAWS = 100_000;

@@ -243,7 +243,7 @@ pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
 });
 
-/** What a recording shows, by the first six digits of a container's id. */
+/** Samples and totals of a recording, by the first six digits of a container's id. */
 async function recorded(version: "v1" | "v2") {
   let sampler: NodeSampler | undefined;
   const found: ContainerSample[] = [];

@@ -46,20 +46,16 @@ function texts(text: string): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-pureYAML("withFileValue() changes one value and keeps comments and the others", () => {
+pureYAML("withFileValue() changes one value of any file, and keeps comments and the others", () => {
   const before = "# ours\nmarket:\n  factor: 2 # twice\n";
   const after = withFileValue(before, { key: "market.enabled", value: false });
-  assert.match(after, /# ours/);
-  assert.match(after, /# twice/);
+  assert.match(after, /# ours[^]*# twice/);
   assert.deepEqual(texts(after), { "market.factor": "2", "market.enabled": "false" });
   const back = withFileValue(after, { key: "market.enabled", value: true });
   assert.deepEqual(texts(back), { "market.factor": "2", "market.enabled": "true" });
-});
-
-pureYAML("withFileValue() writes into an empty file, and over a shorthand", () => {
-  for (const before of ["", "market: on\n", "market:\n", "market: {}\n"]) {
-    const after = withFileValue(before, { key: "market.enabled", value: false });
-    assert.deepEqual(texts(after), { "market.enabled": "false" }, before);
+  for (const short of ["", "market: on\n", "market:\n", "market: {}\n"]) {
+    const written = withFileValue(short, { key: "market.enabled", value: false });
+    assert.deepEqual(texts(written), { "market.enabled": "false" }, short);
   }
 });
 

@@ -101,10 +101,7 @@ function world(seed: number) {
       works: () => alive && working,
       ended: runLeaderElection({
         store: server.store(() => link.up),
-        clock: own,
-        random,
-        log: silentLog,
-        identity,
+        ...{ clock: own, random, log: silentLog, identity },
         async lead(signal) {
           const other = processes.findIndex(({ works }) => works());
           if (alive && other >= 0) overlap = `${identity} leads while p${other} works`;

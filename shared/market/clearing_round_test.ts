@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
-import { logUniform, needOf } from "../../tests/fixtures/market/bids_arbitrary.ts";
+import { anyMarket, logUniform } from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { GRID } from "../quantity.ts";
@@ -177,17 +177,11 @@ const amount = fc.nat(5_000_000).map((n) => n / 1000);
 const bounds: fc.Arbitrary<LimitBounds> = fc.tuple(amount, fc.oneof(fc.constant(0), amount))
   .map(([floor, width]) => ({ floor, ceiling: floor + width }));
 
-/** A market with bounds on the grid, as the agent clears it, and its capacity. */
-const market: fc.Arbitrary<{ bids: Bid[]; capacity: number }> = fc.array(
-  fc.record({
-    weight: fc.integer({ min: 1, max: 5000 }),
-    range: bounds.map(roundBounds),
-    demand: amount,
-  }).map(({ weight, range, demand }) => ({ weight, ...range, demand })),
-  { minLength: 1, maxLength: 20 },
-).chain((bids) =>
-  fc.nat(1300).map((n) => ({ bids, capacity: n / 1000 * exactSum(bids.map(needOf)) }))
-);
+/** Markets with bounds on the grid, as the agent clears them. */
+const market = anyMarket.map(({ bids, capacity }) => ({
+  capacity,
+  bids: bids.map((bid) => ({ ...bid, ...roundBounds(bid) })),
+}));
 
 const onGrid = (value: number): boolean => value % GRID === 0;
 

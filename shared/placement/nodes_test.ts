@@ -69,8 +69,6 @@ const BOTH: readonly NodeClass[] = ["spot", "on-demand"];
 
 pure("protectedBy() heeds the annotations that protect from autoscalers", () => {
   const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
-  const found = protectedBy({ "karpenter.sh/do-not-disrupt": "true" });
-  assert.match(found ?? "", /karpenter.*is "true"/);
   assert.match(protectedBy({ [safe]: "false" }) ?? "", /safe-to-evict is "false"/);
   const free = [{}, { "karpenter.sh/do-not-disrupt": "false" }, { [safe]: "true" }];
   for (const annotations of free) assert.equal(protectedBy(annotations), undefined);

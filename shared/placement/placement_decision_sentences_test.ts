@@ -161,10 +161,8 @@ function classifierFault(value: unknown): string {
 
 function together(changes: Partial<Parameters<typeof placementFaults>[0]>): string {
   return placementFaults({
-    windowSchedule: null,
-    windowDuration: null,
-    fallbackDuration: 2_400_000,
-    maxFallbackDuration: 2_400_000,
+    ...{ windowSchedule: null, windowDuration: null },
+    ...{ fallbackDuration: 2_400_000, maxFallbackDuration: 2_400_000 },
     ...changes,
   }).join("; ");
 }

@@ -47,7 +47,7 @@ pure("samplesNote() reports 5 min read every 30 s, which do not hold 10 samples"
   assert.ok(!isNoted({ windowMs: 24 * 60 * MINUTE_MS }) && !isNoted({ provider: "prometheus" }));
 });
 
-let silent = 0;
+const count = { silent: 0 };
 
 forAll("samplesNote() is silent only where a pod has enough samples", [fc.record({
   windowMs: fc.integer({ min: 1000, max: 20 * MINUTE_MS }),
@@ -59,7 +59,7 @@ forAll("samplesNote() is silent only where a pod has enough samples", [fc.record
 })], ({ windowMs, intervalMs, minSamples, size, phase, late }) => {
   const policy = { provider: "metrics-server", windowMs, minSamples } as const;
   if (samplesNote(policy, { intervalMs, size }) !== undefined) return;
-  silent++;
+  count.silent++;
   const nowMs = 1e12;
   const ring = new UsageRing("cpu", { windowMs, slots: size });
   for (let back = Math.ceil(2 * windowMs / intervalMs); back >= 0; back--) {
@@ -70,7 +70,7 @@ forAll("samplesNote() is silent only where a pod has enough samples", [fc.record
   assert.ok(have >= minSamples, `${have} of ${minSamples}`);
 }, 1);
 
-pure("samplesNote() was silent often enough", () => assert.ok(silent > 20, `${silent}`));
+pure("samplesNote() was silent often enough", () => assert.ok(count.silent > 20));
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const LATER = NOON + 300_000;
@@ -331,7 +331,7 @@ pure("mergeRecords() keeps what was applied later, else the leader's", () => {
   const before = ["web 3 before"];
   const both = { ours: ["web 3 own", "db own"], theirs: ["web 3 other", "db other"] };
   const tie: Versions = { ...both, base: before };
-  /** What comes of it for the leader, and for the others where that differs. */
+  /** The outcome for the leader, and for the others where that differs. */
   const rows: readonly (readonly [Versions, leads: string, otherwise?: string])[] = [
     [{ ours: ["web 5 own"], theirs: ["web 4 other"], base: before }, "web 5 own, ahead"],
     [{ ours: ["web 4 own"], theirs: ["web 5 other"], base: before }, "web 5 other*"],

@@ -310,7 +310,7 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
   assert.equal(seen.size, 6, `${[...seen]}`);
 });
 
-let [below, beyond] = [0, 0];
+const count = { below: 0, beyond: 0 };
 
 forAll("planLimits() keeps original limits while a share exceeds another one's", [
   anyContainers,
@@ -332,12 +332,12 @@ forAll("planLimits() keeps original limits while a share exceeds another one's",
   for (const [i, { change }] of plan(cleared).entries()) {
     if (change?.reason !== "NodeCongested") continue;
     const { originalLimit = 0 } = bidders[i] ?? {};
-    if (change.limit < originalLimit) below++;
-    if (exceeds) beyond++;
+    if (change.limit < originalLimit) count.below++;
+    if (exceeds) count.beyond++;
     assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
   }
 }, 40);
 
 pure("planLimits() lowered limits below original ones, and where a share exceeds one", () => {
-  assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
+  assert.ok(count.below > 10 && count.beyond > 10, JSON.stringify(count));
 });

@@ -340,19 +340,16 @@ function edited(hoursAgo: number, choice: SnapshotChoice = {}): SnapshotChoice {
 }
 
 pure("recentlyEdited() lowers nothing for a day after a change", () => {
-  const requests = [200, 512] as const;
-  const much = asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 });
-  const of = (
-    limits: readonly number[],
-    strategy = {},
-    present: typeof requests | readonly [640, 990] = requests,
-  ) =>
+  const of = (limits: readonly number[], strategy = {}, present = [200, 512]) =>
     edited(1, {
-      containers: [sized(present, [limits[0], limits[1]])],
-      ...much,
+      ...asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 }),
+      containers: [sized([present[0] ?? 0, present[1] ?? 0], limits)],
       strategy: { ...LIMITS, ...strategy },
       memoryPeaks: new Map([["app", 800 * MI]]),
     });
+  const smallChanges = { changeThresholdPercent: 1 };
+  const limitOnly = { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS };
+  const twoDaysAgo = NOW_MS - 48 * HOUR_MS;
   const limits = "app cpu limit 700m, app memory limit 1056Mi";
   const raised = "app cpu 600m, app memory 960Mi - RecentlyEdited";
   assertDecisions([
@@ -362,17 +359,11 @@ pure("recentlyEdited() lowers nothing for a day after a change", () => {
     [of([]), `InPlace: ${raised}`],
     [of([800, 2048]), `InPlace: ${raised}`],
     [of([650, 1000]), "InPlace: app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)"],
-    [
-      of([650, 1000], { changeThresholdPercent: 1 }, [640, 990]),
-      `InPlace: ${limits} - RecentlyEdited`,
-    ],
-    [
-      edited(1, { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS }),
-      "RecentlyEdited - RecentlyEdited",
-    ],
+    [of([650, 1000], smallChanges, [640, 990]), `InPlace: ${limits} - RecentlyEdited`],
+    [edited(1, limitOnly), "RecentlyEdited - RecentlyEdited"],
     // A value that another manager has changed after rightsizing's own is left alone for a day.
     [
-      edited(23.9, { ...asks(150, 96), strategy: RECREATE, lastAppliedMs: NOW_MS - 48 * HOUR_MS }),
+      edited(23.9, { ...asks(150, 96), strategy: RECREATE, lastAppliedMs: twoDaysAgo }),
       "TakenBack",
     ],
   ]);
