@@ -71,6 +71,19 @@ pure("runReconcileLoop() begins with the shortest wait again after a success", a
   assert.deepEqual(seenAt, [0, 1000, 3000, 13_000, 14_000]);
 });
 
+pure("runReconcileLoop() logs an outage while its waits grow", async () => {
+  const { clock, queue, start, stop } = stage();
+  const logged: unknown[] = [];
+  start({
+    log: { ...silentLog, warn: (_message, fields) => void logged.push(fields?.["waitMs"]) },
+    reconcile: () => Promise.reject(new ApiError(0, "Unreachable", "refused")),
+  });
+  queue.add("a");
+  await clock.runUntil(60_000);
+  await stop();
+  assert.deepEqual(logged, [1000, 2000, 4000]);
+});
+
 pure("runReconcileLoop() works on as many keys at once as it has workers", async () => {
   const { clock, queue, start, stop } = stage();
   const endedAt: number[] = [];
@@ -154,6 +167,16 @@ pure("createWorkQueue() queues the oldest keys first after a stall", async () =>
   assert.ok(queue.depth <= 100, `${queue.depth}`);
   while (taken.length < keys.length) taken.push(await queue.take(never));
   assert.deepEqual(taken, keys);
+});
+
+pure("createWorkQueue() keeps a key back while it is worked on and then puts it last", async () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  queue.add("a");
+  assert.equal(await queue.take(never), "a");
+  for (const key of ["a", "b", "a"]) queue.add(key);
+  assert.equal(queue.depth, 1);
+  queue.done("a");
+  assert.deepEqual([await queue.take(never), await queue.take(never)], ["b", "a"]);
 });
 
 pure("createWorkQueue() returns what falls due together in the order of the adds", async () => {
