@@ -27,32 +27,6 @@ function signal(fields: Partial<DemandSignal>): DemandSignal {
   };
 }
 
-const anySignal: fc.Arbitrary<DemandSignal> = fc.record({
-  intervalMs: fc.integer({ min: 10, max: 60_000 }),
-  usage: fc.integer({ min: 0, max: 8_000_000 }).map((micro) => micro / 1000),
-  throttledMsPerS: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 64_000, noNaN: true })),
-  periods: fc.constant(4),
-  throttledPeriods: fc.nat(4),
-  quota: fc.integer({ min: 10, max: 8000 }),
-  scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
-  waitMs: fc.double({ min: WAIT_TARGET_MS, max: MOST_WAIT_MS, noNaN: true }),
-});
-
-forAll("createDemandRule() stays within what readings allow, whatever they are", [
-  fc.array(anySignal, { minLength: 1, maxLength: 60 }),
-], (signals) => {
-  const rule = createDemandRule();
-  let [mostUsed, mostThreads] = [0, 0];
-  for (const one of signals) {
-    mostUsed = Math.max(mostUsed, one.usage);
-    mostThreads = Math.max(mostThreads, one.usage + one.throttledMsPerS);
-    const { mean, burstinessMs, trial } = rule(one);
-    assert.ok(mean >= 0 && mean <= mostUsed * (1 + 1e-9));
-    assert.ok(burstinessMs >= 0 && Number.isFinite(burstinessMs));
-    assert.ok(trial >= 0 && trial <= mostThreads);
-  }
-}, 1);
-
 pure("createDemandRule() tries four times the quota for threads that wait, then all of it", () => {
   const busy = { usage: 200, throttledMsPerS: 800, throttledPeriods: 4, quota: 200 };
   assert.ok(Math.abs(createDemandRule()(signal({ ...busy, scarcity: 1 })).trial - 300) < 1e-9);

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
-import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { createSaturation, type DemandSignal, type Saturation } from "./saturation.ts";
 
@@ -106,27 +104,6 @@ pure("createSaturation() takes few of many waiting threads for saturation after 
   const half = saturated({ throttledMsPerS: 3500 });
   assert.equal(untilTrial(contended, { signal: half })[0], 60);
 });
-
-const anySignal = fc.record({
-  usage: fc.double({ min: 0, max: 8000, noNaN: true }),
-  throttledMsPerS: fc.double({ min: 0, max: 64_000, noNaN: true }),
-  throttledPeriods: fc.constantFrom(0, 1, 2),
-  quota: fc.integer({ min: 10, max: 8000 }),
-  scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
-});
-
-forAll("createSaturation() bounds every trial by threads and growth, whatever it is fed", [
-  fc.array(anySignal, { maxLength: 200 }),
-], (signals) => {
-  const saturation = createSaturation();
-  let [threads, quotas] = [0, 0];
-  for (const one of signals) {
-    threads = Math.max(threads, one.usage + one.throttledMsPerS);
-    quotas = Math.max(quotas, one.quota);
-    const wanted = saturation(saturated(one), one.usage).trial;
-    assert.ok(wanted >= 0 && wanted <= Math.min(threads, 4 * quotas));
-  }
-}, 1);
 
 pure(
   "createSaturation() grows more patient with trials that showed nothing, less with others",
