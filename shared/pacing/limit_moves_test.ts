@@ -11,6 +11,7 @@ import {
   fundRaises,
   grantRaises,
   isLargeRaise,
+  lowerWait,
   rationedHysteresis,
 } from "./limit_moves.ts";
 import {
@@ -110,6 +111,13 @@ pure("followLowerTarget() lowers after 30 s, to the highest target since the fal
   // A trial is rolled back soon, if 220 m are as good as the 200 m before it; 221 are not.
   assert.deepEqual(lowered(low.map(() => 220), { trialFrom: 200 }), [2, 220]);
   assert.deepEqual(lowered(low.map(() => 221), { trialFrom: 200 }), [30, 221]);
+});
+
+pure("lowerWait() is short only where the target is back at the limit before a trial", () => {
+  const lower = { since: 0, highest: 220 };
+  const memories = [{ lower }, { trialFrom: 200 }, { trialFrom: 200, lower }];
+  const waits = [...memories, { trialFrom: 199, lower }].map((one) => lowerWait(one, SAMPLE_PACE));
+  assert.deepEqual(waits, [30_000, 30_000, 2000, 30_000]);
 });
 
 const AT = { now: 100_000, options: DEFAULT_PACE };
