@@ -122,7 +122,7 @@ pure("clearAndPace() moves a Guaranteed container with its need, down to its flo
   assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
 });
 
-pure("clearAndPace() lowers a container whose metric is gone after the wait", () => {
+pure("clearAndPace() lowers a container after the wait for a metric that is gone", () => {
   const { play } = agentOf();
   play(pod({ demand: 1200 }), { usage: 50 }, 60);
   const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
