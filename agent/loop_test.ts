@@ -4,11 +4,10 @@ import fc from "fast-check";
 import type { NodeCPU, NodeSample } from "../shared/cgroup/sample.ts";
 import { createInformer } from "../shared/control/informer.ts";
 import { type Log, silentLog } from "../shared/log.ts";
-import { parseCPU } from "../shared/quantity.ts";
+import { parseCPUBound } from "../shared/quantity.ts";
 import { seededRandom } from "../shared/random.ts";
 import {
   type ContainerBounds,
-  type Desired,
   type PodAllocation,
   podAllocationSchema,
 } from "../shared/api/pod_allocation.ts";
@@ -27,7 +26,6 @@ import type { RoundResult } from "./market/round.ts";
 const MINUTE_MS = 60_000;
 const PODS = ["a", "b"] as const;
 
-/** An agent that runs until `stop`. */
 interface RunningAgent {
   readonly samples: { count: number; lateMs: number };
   readonly rounds: readonly RoundResult[];
@@ -50,7 +48,7 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
   const kernel: { ignoresLimits: boolean; node?: NodeCPU } = { ignoresLimits: false };
   const limitOf = (pod: string): number => {
     const usual = pod === "unmanaged" ? "4" : "500m";
-    return parseCPU(allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ?? usual);
+    return parseCPUBound(allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ?? usual);
   };
   const sample = (at: number): NodeSample => {
     const containers = demand.entries().map(([pod, wanted]) => {
@@ -131,7 +129,6 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
 
 type Stage = ReturnType<typeof stage>;
 
-/** A test with an agent that is stopped at its end. */
 function loopTest(
   name: string,
   check: (scene: Stage, agent: RunningAgent) => Promise<void>,
@@ -188,13 +185,6 @@ loopTest("writes nothing but its lease, once a minute, when nothing changes", as
   assert.ok(writes >= PODS.length);
   await scene.pass(5 * MINUTE_MS);
   assert.deepEqual([scene.writes(), scene.renewals()], [writes, renewals + 5]);
-});
-
-loopTest("raises a limit within a second of the demand", async ({ pass, demand, limitOf }) => {
-  await pass(5000);
-  demand.set("a", 1000);
-  await pass(1000);
-  assert.ok(limitOf("a") >= 1000, `${limitOf("a")}`);
 });
 
 for (const idleCPU of ["tight", "free"] as const) {
@@ -282,12 +272,10 @@ loopTest("follows a node that shrank: limits sum to less than is left", async (s
 
 loopTest("shares a tenth less for each pressure on its node, within 15 s", async (scene, agent) => {
   await scene.pass(MINUTE_MS);
-  const steps = [[3240, "MemoryPressure"], [2916, "MemoryPressure", "PIDPressure"], [
-    3600,
-  ]] as const;
   assert.equal(agent.rounds.at(-1)?.capacity, 3600);
-  for (const [capacity, ...pressures] of steps) {
-    scene.setNode({ pressures });
+  const both = ["MemoryPressure", "PIDPressure"] as const;
+  for (const [capacity, count] of [[3240, 1], [2916, 2], [3600, 0]] as const) {
+    scene.setNode({ pressures: both.slice(0, count) });
     await scene.pass(17_000);
     assert.equal(Math.round(agent.rounds.at(-1)?.capacity ?? NaN), capacity);
   }
@@ -341,51 +329,25 @@ loopTest("believes no node without CPU, and waits for one that never had", async
 
 /** An allocation that its schema admits and that holds what it should not. */
 const GARBAGE: fc.Arbitrary<PodAllocation> = fc.tuple(
-  fc.constantFrom("bad", "worse", "a", "z"),
+  fc.constantFrom("bad", "worse", "0", "z"),
   WRITTEN,
 ).map(([pod, written]) => boundedAllocation(pod, written))
   .filter((allocation) => podAllocationSchema.safeParse(allocation).success);
 
-/** Runs the loop over these allocations for ten seconds; what was written last, by pod. */
-async function runOver(all: readonly PodAllocation[]): Promise<Map<string, Desired>> {
-  const clock = createVirtualClock({ wallStart: 0 });
-  const written = new Map<string, Desired>();
-  const abort = new AbortController();
-  const ended = runNodeLoop(
-    {
-      allocations: { all: () => all, synced: true },
-      sample: (at) => {
-        const samples = ["good", "bad"].map((pod) =>
-          sampleReading(pod, { at, usage: 500, throttledMsPerS: 400, throttledPeriods: 2 })
-        );
-        const containers = new Map(samples.map((sample) => [sample.containerID, sample]));
-        return { containers, unmanaged: 0 };
-      },
-      writer: {
-        writeDesired: (allocation, desired) => {
-          written.set(allocation.name, desired);
-          return Promise.resolve("2");
-        },
-      },
-      link: { node: () => Promise.resolve(sampleNode("n")), renewLease: () => Promise.resolve() },
-      clock,
-      random: seededRandom(1),
-      log: silentLog,
-    },
-    abort.signal,
-  );
-  await clock.runUntil(10_000);
-  abort.abort();
-  await clock.runUntil(20_000);
-  await ended;
-  return written;
-}
-
 pure("runNodeLoop() survives garbage in allocations, and the others go on", async () => {
+  const garbage = fc.uniqueArray(GARBAGE, {
+    maxLength: 4,
+    selector: ({ metadata }) => metadata.name,
+  });
   await fc.assert(
-    fc.asyncProperty(fc.array(GARBAGE, { maxLength: 4 }), async (bad) => {
-      const written = await runOver([...bad, boundedAllocation("good")]);
-      assert.equal(written.get("good")?.market?.observedBounds, 1);
+    fc.asyncProperty(garbage, async (bad) => {
+      const { allocations, demand, startAgent, pass } = stage();
+      for (const one of bad) allocations.seed(one);
+      demand.set("bad", 500);
+      const agent = startAgent();
+      await pass(10_000);
+      assert.equal(allocations.get("shop/b")?.spec.market?.observedBounds, 1);
+      await agent.stop();
     }),
   );
 });

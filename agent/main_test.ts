@@ -9,7 +9,7 @@ import type { NodeView, PodView } from "../shared/view/node_view.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { sampleNodeView, samplePodView } from "../tests/fixtures/cli/node_views.ts";
 import { boundedAllocation, sampleBounds } from "../tests/fixtures/market/sample_participants.ts";
-import { pure } from "../tests/fixtures/pure.ts";
+import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { runProgram } from "./main.ts";
 import { type Participant, participantsOf } from "./market/participants.ts";
 import type { ContainerResult } from "./market/round.ts";
@@ -22,7 +22,6 @@ const ID = "ab".repeat(32);
 
 const CONTAINER = `cpu/${POD}/${ID}`;
 
-/** Output and exit code of a run. */
 interface Outcome {
   readonly code: number;
   readonly out: string;
@@ -32,9 +31,7 @@ interface Outcome {
 /** Version 1 files in a temporary directory; the container works while the program sleeps. */
 class Folder implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "agent-main-" });
-  /** Files of which the text stays. */
   readonly fixed = new Map<string, string>();
-  /** The error that a sleep of the program throws. */
   failure: unknown;
   #nowMs = 0;
 
@@ -60,7 +57,6 @@ class Folder implements Disposable {
     return outcome;
   }
 
-  /** With `--once` on these files. */
   once(...args: readonly string[]): Promise<Outcome> {
     return this.run("--once", "--cgroup-root", this.root, ...args);
   }
@@ -118,15 +114,6 @@ Deno.test("runProgram() warns of a file that it cannot use, and shows the rest",
   assert.equal((await folder.once()).err, err);
 });
 
-Deno.test("runProgram() ends with 1 and what it tried where there are no pods", async () => {
-  const root = await Deno.makeTempDir({ prefix: "agent-main-" });
-  using folder = new Folder();
-  const { code, out, err } = await folder.run("--once", "--cgroup-root", root);
-  await Deno.remove(root);
-  assert.deepEqual([code, out], [1, ""]);
-  assert.match(err, / cgroups of pods: .*Tried .*\n$/);
-});
-
 Deno.test("runProgram() ends with 1 where the system refuses, and rejects for its own fault", async () => {
   using folder = new Folder();
   const { NotFound, NotCapable, PermissionDenied } = Deno.errors;
@@ -162,52 +149,44 @@ function valuesOf(text: string): AgentSettings {
   return read.values;
 }
 
-Deno.test({
-  name: "paceOptions() gives the market's own numbers by default, and follows the settings",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
-    const usual = valuesOf("");
-    assert.deepEqual(paceOptions(usual), DEFAULT_PACE);
-    const changed = valuesOf(
-      "agent: {warmUp: 1m, decreaseHysteresis: 0.2, decreaseWait: 40s, raiseHysteresis: 0.02, " +
-        "raiseGap: 2s, shareGap: 3s, shareHysteresis: 0.3, releaseAfter: 4s}",
-    );
-    assert.deepEqual(paceOptions(changed), {
-      ...DEFAULT_PACE,
-      ...{ warmUpMs: 60_000, lowerHysteresis: 0.2, lowerWaitMs: 40_000, raiseHysteresis: 0.02 },
-      ...{ raiseGapMs: 2000, fundingGapMs: 3000, shareHysteresis: 0.3, releaseAfterMs: 4000 },
-    });
-  },
+pureYAML("paceOptions() gives the market's own numbers, and follows the settings", () => {
+  const usual = valuesOf("");
+  assert.deepEqual(paceOptions(usual), DEFAULT_PACE);
+  const changed = valuesOf(
+    "agent: {warmUp: 1m, decreaseHysteresis: 0.2, decreaseWait: 40s, raiseHysteresis: 0.02, " +
+      "raiseGap: 2s, shareGap: 3s, shareHysteresis: 0.3, releaseAfter: 4s}",
+  );
+  assert.deepEqual(paceOptions(changed), {
+    ...DEFAULT_PACE,
+    ...{ warmUpMs: 60_000, lowerHysteresis: 0.2, lowerWaitMs: 40_000, raiseHysteresis: 0.02 },
+    ...{ raiseGapMs: 2000, fundingGapMs: 3000, shareHysteresis: 0.3, releaseAfterMs: 4000 },
+  });
 });
 
-Deno.test({
-  name: "loopSettings() gives the loop what users set, and a demand rule with their usageMean",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
-    const loopOf = (text: string): object => {
-      const { pace, newDemandRule, ...rest } = loopSettings(valuesOf(text));
-      const rule = newDemandRule();
-      const signal = { intervalMs: 1000, throttledMsPerS: 0, periods: 10, throttledPeriods: 0 };
-      const means = [1000, 1100].map((usage) =>
-        rule({ ...signal, usage, scarcity: 0, waitMs: WAIT_TARGET_MS }).mean
-      );
-      return { ...rest, warmUpMs: pace.warmUpMs, means };
-    };
-    assert.deepEqual(loopOf(""), {
-      ...{ idleCPU: "free", reserve: 0.1, heartbeatMs: 60_000, waitTargetMs: WAIT_TARGET_MS },
-      ...{ sampleMs: 250, busySampleMs: 100, warmUpMs: 10_000 },
-      means: [1000, 1000 + 100 * (1 - Math.exp(-1 / 15))],
-    });
-    const changed = loopOf(
-      "market: {idleCPU: tight}\nagent: {reserve: 0.2, heartbeat: 20s, waitTarget: 50ms, " +
-        "usageMean: 1m, sampleInterval: 500ms, busySampleInterval: 200ms, warmUp: 1m}",
+pureYAML("loopSettings() gives the loop what users set, and their demand rule", () => {
+  const loopOf = (text: string): object => {
+    const { pace, newDemandRule, ...rest } = loopSettings(valuesOf(text));
+    const rule = newDemandRule();
+    const signal = { intervalMs: 1000, throttledMsPerS: 0, periods: 10, throttledPeriods: 0 };
+    const means = [1000, 1100].map((usage) =>
+      rule({ ...signal, usage, scarcity: 0, waitMs: WAIT_TARGET_MS }).mean
     );
-    assert.deepEqual(changed, {
-      ...{ idleCPU: "tight", reserve: 0.2, heartbeatMs: 20_000, waitTargetMs: 50 },
-      ...{ sampleMs: 500, busySampleMs: 200, warmUpMs: 60_000 },
-      means: [1000, 1000 + 100 * (1 - Math.exp(-1 / 60))],
-    });
-  },
+    return { ...rest, warmUpMs: pace.warmUpMs, means };
+  };
+  assert.deepEqual(loopOf(""), {
+    ...{ idleCPU: "free", reserve: 0.1, heartbeatMs: 60_000, waitTargetMs: WAIT_TARGET_MS },
+    ...{ sampleMs: 250, busySampleMs: 100, warmUpMs: 10_000 },
+    means: [1000, 1000 + 100 * (1 - Math.exp(-1 / 15))],
+  });
+  const changed = loopOf(
+    "market: {idleCPU: tight}\nagent: {reserve: 0.2, heartbeat: 20s, waitTarget: 50ms, " +
+      "usageMean: 1m, sampleInterval: 500ms, busySampleInterval: 200ms, warmUp: 1m}",
+  );
+  assert.deepEqual(changed, {
+    ...{ idleCPU: "tight", reserve: 0.2, heartbeatMs: 20_000, waitTargetMs: 50 },
+    ...{ sampleMs: 500, busySampleMs: 200, warmUpMs: 60_000 },
+    means: [1000, 1000 + 100 * (1 - Math.exp(-1 / 60))],
+  });
 });
 
 function stage() {
@@ -219,7 +198,6 @@ function stage() {
     metrics,
     show: (...pods: PodView[]) => void (now.view = sampleNodeView(pods)),
     hold: (held: Pick<NodeView, "held">) => void (now.view = { ...sampleNodeView([]), ...held }),
-    /** The lines of a scrape that begin so. */
     scraped: async (name: string): Promise<string[]> =>
       (await registry.metrics()).split("\n").filter((line) => line.startsWith(name)),
   };
@@ -241,15 +219,9 @@ function decided(
   return container as ContainerResult;
 }
 
-const [APP, SIDE] = participantsOf(boundedAllocation("a", {
-  status: {
-    bounds: {
-      revision: 1,
-      reason: "",
-      containers: [sampleBounds("a"), sampleBounds("b", { name: "side" })],
-    },
-  },
-}));
+const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
+const bounds = { revision: 1, reason: "", containers };
+const [APP, SIDE] = participantsOf(boundedAllocation("a", { status: { bounds } }));
 const [OTHER] = participantsOf(boundedAllocation("c"));
 
 pure("createAgentMetrics() shows that limits are held, and why, while they are", async () => {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { cases } from "../tests/fixtures/cases.ts";
 import { forAll } from "../tests/fixtures/for_all.ts";
 import { pure } from "../tests/fixtures/pure.ts";
+import { type AuditedChange, auditLineSchema, createAuditLog } from "./audit_log.ts";
+import { defined, mapDefined } from "./defined.ts";
 import { GO_DURATION_PATTERN, parseGoDuration } from "./duration.ts";
 import {
   formatBytes,
@@ -14,6 +15,8 @@ import {
   parseNanoCPU,
   sumCPU,
 } from "./quantity.ts";
+import { nearestName } from "./nearest_name.ts";
+import { cutToBytes, plainLine, quotedText } from "./quoted_text.ts";
 import { exponential, logNormal, type Random, seededRandom, standardNormal } from "./random.ts";
 
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -81,34 +84,16 @@ pure("formatCPU() and formatBytes() write whole CPUs and mebibytes, and refuse f
   }
 });
 
-forAll(
-  "parseCPU() reads back formatCPU(), parseBytes() formatBytes(), which has no m",
-  [fc.nat({ max: MOST }), fc.nat({ max: 2 ** 33 - 1 })],
-  (amount, mebi) => {
-    assert.equal(parseCPU(formatCPU(amount)), amount);
-    for (const bytes of [amount, mebi * 2 ** 20]) {
-      assert.equal(parseBytes(formatBytes(bytes)), bytes);
-      assert.match(formatBytes(bytes), /^\d+(Mi)?$/);
-    }
-  },
-);
-
-forAll(
-  "parseCPU() scales by suffix and exponent, and is the exact ceiling of millionths",
-  [fc.nat(9000), fc.nat(5), fc.nat(1_000_000), fc.nat(6), fc.nat({ max: 1e12 })],
-  (count, index, digits, places, nanocores) => {
-    const [small, large] = ["n", "u", "m", "", "k", "M", "G"].slice(index);
-    assert.equal(parseCPU(`${count}${large}`), parseCPU(`${count * 1000}${small}`));
-    const text = String(digits).padStart(places + 1, "0");
-    const point = text.length - places;
-    const moved = parseCPU(`${text.slice(0, point)}.${text.slice(point)}`);
-    assert.deepEqual([parseCPU(`${digits}e-${places}`), parseCPU(`${digits}E-${places}`)], [
-      moved,
-      moved,
-    ]);
-    assert.equal(parseCPU(`${nanocores}n`), Math.ceil(nanocores / 1_000_000));
-  },
-);
+forAll("parseCPU() reads back formatCPU(), parseBytes() formatBytes(), which has no m", [
+  fc.nat({ max: MOST }),
+  fc.nat({ max: 2 ** 33 - 1 }),
+], (amount, mebi) => {
+  assert.equal(parseCPU(formatCPU(amount)), amount);
+  for (const bytes of [amount, mebi * 2 ** 20]) {
+    assert.equal(parseBytes(formatBytes(bytes)), bytes);
+    assert.match(formatBytes(bytes), /^\d+(Mi)?$/);
+  }
+});
 
 const MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -152,142 +137,55 @@ pure("parseGoDuration() refuses what is no duration, naming the text", () => {
   }
 });
 
-pure("parseGoDuration() adds the parts, in whatever order they come", () => {
-  const part = fc.record({ count: fc.nat(9_000), unit: fc.constantFrom("ms", "s", "m", "h", "d") });
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), (parts) => {
-      const text = parts.map(({ count, unit }) => `${count}${unit}`).join("");
-      const sum = parts.reduce((ms, { count, unit }) => ms + count * (MS[unit] as number), 0);
-      assert.equal(parseGoDuration(text), sum);
-      assert.equal(parseGoDuration(text), parseGoDuration(text.replaceAll(/(\d+)d/g, dayAsHours)));
-    }),
-    cases(5),
-  );
-});
+const durationLike = fc.oneof(
+  fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/),
+  fc.stringMatching(/^(\d{1,3}(\.\d{1,2})?(ns|us|ms|s|m|h|d)){1,3}$/),
+);
 
-function dayAsHours(_part: string, days: string): string {
-  return `${24 * Number(days)}h`;
-}
-
-pure("parseGoDuration() reads what GO_DURATION_PATTERN matches, and nothing else", () => {
-  const pattern = new RegExp(GO_DURATION_PATTERN);
-  const text = fc.oneof(
-    fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/),
-    fc.stringMatching(/^(\d{1,3}(\.\d{1,2})?(ns|us|ms|s|m|h|d)){1,3}$/),
-  );
-  let read = 0;
-  fc.assert(
-    fc.property(text, (one) => {
-      if (pattern.test(one)) {
-        read++;
-        assert.ok(parseGoDuration(one) >= 0);
-      } else assert.throws(() => parseGoDuration(one), SyntaxError);
-    }),
-    cases(5),
-  );
-  assert.ok(read > 0);
+forAll("parseGoDuration() reads what GO_DURATION_PATTERN matches", [durationLike], (text) => {
+  if (new RegExp(GO_DURATION_PATTERN).test(text)) assert.ok(parseGoDuration(text) >= 0);
+  else assert.throws(() => parseGoDuration(text), SyntaxError);
 });
 
 const DRAWS = 100_000;
 
-/** Mean and variance of many draws with a fixed seed: the same numbers at every run. */
-function moments(draw: (random: Random) => number): { mean: number; variance: number } {
-  const random = seededRandom(2024);
-  let mean = 0, squares = 0;
-  // Welford's update, so that no large sums are subtracted.
-  for (let n = 1; n <= DRAWS; n++) {
-    const value = draw(random);
-    const before = value - mean;
-    mean += before / n;
-    squares += before * (value - mean);
-  }
-  return { mean, variance: squares / (DRAWS - 1) };
-}
-
-/**
- * Asserts a moment within five standard errors of the expected value. `sd` is the standard deviation
- * of what is averaged: of the draw for a mean, of the squared deviation for a variance.
- */
-function assertMoment(actual: number, expected: { value: number; sd: number }): void {
-  const allowed = 5 * expected.sd / Math.sqrt(DRAWS);
-  assert.ok(Math.abs(actual - expected.value) <= allowed, `${actual}, expected ${expected.value}`);
-}
-
-const firstNumbers = (seed: number, count = 20): number[] => {
-  const random = seededRandom(seed);
-  return Array.from({ length: count }, () => random.next());
+/** Mean and variance of a draw, and the standard deviations of it and of its squared deviation. */
+const DISTRIBUTIONS: Readonly<
+  Record<
+    string,
+    readonly [(random: Random) => number, mean: readonly number[], variance: readonly number[]]
+  >
+> = {
+  "next()": [(random) => random.next(), [1 / 2, Math.sqrt(1 / 12)], [1 / 12, Math.sqrt(1 / 180)]],
+  // The fourth central moment is 9 mean⁴, hence the squared deviation varies by √8 mean².
+  "exponential()": [(random) => exponential(random, 3), [3, 3], [9, 9 * Math.sqrt(8)]],
+  "standardNormal()": [standardNormal, [0, 1], [1, Math.sqrt(2)]],
+  // With s = 1 + cv² = 1.25: kurtosis s⁴ + 2 s³ + 3 s² − 3 = 8.035.
+  "logNormal()": [
+    (random) => logNormal(random, { mean: 40, variation: 0.5 }),
+    [40, 20],
+    [400, 400 * Math.sqrt(8.035 - 1)],
+  ],
 };
 
-pure("seededRandom() gives the same numbers for the same seed and others for another", () => {
-  assert.deepEqual(firstNumbers(42), firstNumbers(42));
-  assert.notDeepEqual(firstNumbers(42), firstNumbers(43));
-  const [one, other] = [seededRandom(5), seededRandom(5)];
-  one.next();
-  other.next();
-  assert.equal(one.next(), other.next());
-});
-
-pure("seededRandom() begins unrelated for neighbouring seeds", () => {
-  // The first numbers of 2,000 seeds in a row are uniform themselves: mean 1/2, variance 1/12, and
-  // those of neighbours are not correlated; standard error of each is below 1/√2000 of its scale.
-  const first = Array.from({ length: 2000 }, (_, seed) => firstNumbers(seed, 1)[0] as number);
-  const mean = first.reduce((sum, x) => sum + x, 0) / first.length;
-  assert.ok(Math.abs(mean - 0.5) <= 5 * Math.sqrt(1 / 12 / first.length));
-  const products = first.slice(1).map((x, i) => (x - 0.5) * ((first[i] as number) - 0.5) * 12);
-  const correlation = products.reduce((sum, x) => sum + x, 0) / products.length;
-  assert.ok(Math.abs(correlation) <= 5 / Math.sqrt(products.length));
-});
-
-pure("seededRandom() draws uniformly from 0 up to but without 1", () => {
-  const random = seededRandom(1);
-  for (let n = 0; n < DRAWS; n++) {
-    const value = random.next();
-    assert.ok(value >= 0 && value < 1);
+pure("random numbers have mean and variance of their distribution, within five errors", () => {
+  for (const [name, [draw, ...expected]] of Object.entries(DISTRIBUTIONS)) {
+    const random = seededRandom(2024);
+    const drawn = Array.from({ length: DRAWS }, () => draw(random));
+    const mean = drawn.reduce((sum, one) => sum + one, 0) / DRAWS;
+    const variance = drawn.reduce((sum, one) => sum + (one - mean) ** 2, 0) / DRAWS;
+    for (const [index, [value = NaN, deviation = NaN]] of expected.entries()) {
+      const error = Math.abs((index === 0 ? mean : variance) - value);
+      assert.ok(error <= 5 * deviation / Math.sqrt(DRAWS), `${name} is off by ${error}`);
+    }
   }
-  const { mean, variance } = moments((source) => source.next());
-  assertMoment(mean, { value: 1 / 2, sd: Math.sqrt(1 / 12) });
-  // Variance of (x − 1/2)²: 1/80 − 1/144 = 1/180.
-  assertMoment(variance, { value: 1 / 12, sd: Math.sqrt(1 / 180) });
+  assert.equal(logNormal(seededRandom(3), { mean: 40, variation: 0 }), 40);
 });
 
-pure("seededRandom() takes negative and large seeds, and refuses what is no integer", () => {
-  for (const seed of [0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
-    assert.equal(new Set(firstNumbers(seed)).size, 20);
-  }
+pure("seededRandom() refuses what is no integer", () => {
   for (const seed of [0.5, NaN, Infinity, 2 ** 53]) {
     assert.throws(() => seededRandom(seed), new RegExp(`^RangeError: .*seed is ${seed},`));
   }
-});
-
-pure("exponential() has the mean and the variance of its distribution", () => {
-  const { mean, variance } = moments((random) => exponential(random, 3));
-  assertMoment(mean, { value: 3, sd: 3 });
-  // The fourth central moment is 9 mean⁴, hence the squared deviation varies by √8 mean².
-  assertMoment(variance, { value: 9, sd: 9 * Math.sqrt(8) });
-});
-
-pure("standardNormal() has the mean and the variance of its distribution", () => {
-  const { mean, variance } = moments(standardNormal);
-  assertMoment(mean, { value: 0, sd: 1 });
-  assertMoment(variance, { value: 1, sd: Math.sqrt(2) });
-});
-
-pure("standardNormal() puts 68.27 % of the draws within one and 95.45 % within two", () => {
-  for (const [width, expected] of [[1, 0.6827], [2, 0.9545]] as const) {
-    const { mean } = moments((random) => Number(Math.abs(standardNormal(random)) <= width));
-    assertMoment(mean, { value: expected, sd: Math.sqrt(expected * (1 - expected)) });
-  }
-});
-
-pure("logNormal() has the mean and the coefficient of variation that were asked for", () => {
-  const { mean, variance } = moments((random) => logNormal(random, { mean: 40, variation: 0.5 }));
-  assertMoment(mean, { value: 40, sd: 20 });
-  // With s = 1 + cv² = 1.25: kurtosis s⁴ + 2 s³ + 3 s² − 3 = 8.035.
-  assertMoment(variance, { value: 400, sd: 400 * Math.sqrt(8.035 - 1) });
-});
-
-pure("logNormal() is its mean where nothing varies", () => {
-  assert.equal(logNormal(seededRandom(3), { mean: 40, variation: 0 }), 40);
 });
 
 pure("exponential() and logNormal() stay finite at both ends of the source", () => {
@@ -297,4 +195,116 @@ pure("exponential() and logNormal() stay finite at both ends of the source", () 
     const drawn = logNormal(random, { mean: 1, variation: 2 });
     assert.ok(Number.isFinite(drawn) && drawn > 0);
   }
+});
+
+pure("quotedText() quotes plain text, escapes what can't be seen, and cuts long text", () => {
+  for (const text of ["", "maybe", "2 cores", "0.5x,30s", "größer", "１", "🐢", "→"]) {
+    assert.equal(quotedText(text), `"${text}"`);
+  }
+  const escaped: Readonly<Record<string, string>> = {
+    ...{ 'a"b\\c': '"a\\"b\\\\c"', "a\n\tb\r": '"a\\n\\tb\\r"', "1\u00a0000": '"1\\u{a0}000"' },
+    ...{ "\u0000\u001b[31m": '"\\u{0}\\u{1b}[31m"', "\u2028": '"\\u{2028}"' },
+    ...{ "\u202eabc\u200b": '"\\u{202e}abc\\u{200b}"', "\ud83d": '"\\u{d83d}"' },
+  };
+  for (const [text, quoted] of Object.entries(escaped)) assert.equal(quotedText(text), quoted);
+  assert.equal(quotedText("abcdef", 3), '"abc…" (6 characters)');
+  assert.equal(quotedText("🐢🐢", 1), '"🐢…" (4 characters)');
+  assert.equal(quotedText("a".repeat(64)), `"${"a".repeat(64)}"`);
+  assert.equal(quotedText("a".repeat(200_000)), `"${"a".repeat(64)}…" (200000 characters)`);
+});
+
+forAll("quotedText() is one short line of visible characters, whatever the text", [
+  fc.string({ unit: "binary", maxLength: 300 }),
+], (text) => {
+  const quoted = quotedText(text);
+  assert.ok(quoted.length <= 64 * 10 + 30, quoted);
+  assert.match(quoted, /^"[^\p{C}\p{Zl}\p{Zp}]*"( \(\d+ characters\))?$/u);
+  assert.ok(quoted.isWellFormed());
+}, 1);
+
+pure("plainLine() leaves plain text, without control sequences", () => {
+  assert.equal(plainLine("P90 × 1.2, größer „so“ 日本"), "P90 × 1.2, größer „so“ 日本");
+  assert.equal(plainLine("a\nb\r\n  c\td\u2028e\u0085f"), "a b   c d e f");
+  assert.equal(plainLine("\x1b[31mred\x1b[0m \u202eback\ud800"), "[31mred [0m  back");
+});
+
+pure("cutToBytes() keeps what fits, and cuts the rest between characters", () => {
+  const rows: readonly (readonly [text: string, most: number, cut: string])[] = [
+    ...[["abc", 3, "abc"], ["abcdef", 5, "ab…"], ["a🐢🐢", 8, "a🐢…"]] as const,
+    ...[["a🐢🐢", 9, "a🐢🐢"], ["×".repeat(600), 1024, `${"×".repeat(510)}…`]] as const,
+  ];
+  for (const [text, most, cut] of rows) assert.equal(cutToBytes(text, most), cut);
+});
+
+forAll("cutToBytes() gives at most so many bytes of any text", [
+  fc.string({ unit: "binary" }),
+  fc.integer({ min: 3, max: 43 }),
+], (text, most) => {
+  const bytes = (one: string): number => new TextEncoder().encode(one).length;
+  const cut = cutToBytes(text, most);
+  assert.ok(bytes(cut) <= most);
+  if (bytes(text) <= most) assert.equal(cut, text);
+  else assert.ok(cut.endsWith("…") && text.startsWith(cut.slice(0, -1)));
+});
+
+const CHANGE: AuditedChange = {
+  ...{ source: "market", action: "resize", outcome: "accepted" } as const,
+  ...{ reason: "Throttled", namespace: "shop", kind: "Pod", name: "web", uid: "u1" },
+};
+
+function stage() {
+  const lines: string[] = [];
+  const state = { at: 0, drops: 0 };
+  const log = createAuditLog({
+    write: (line) => void lines.push(line),
+    clock: { wall: () => 0, monotonic: () => state.at },
+    newID: () => `id${lines.length}`,
+    onDrop: () => state.drops++,
+  });
+  return { log, lines, state };
+}
+
+pure("createAuditLog() writes a line of JSON as its schema describes it", () => {
+  const { log, lines } = stage();
+  const request = log.begin();
+  request.record({ ...CHANGE, container: "app", message: "é\n".repeat(1000) });
+  const [line = ""] = lines;
+  assert.match(line, /^[^\n]+\n$/);
+  const { message, ...others } = auditLineSchema.strict().parse(JSON.parse(line));
+  assert.equal(message?.length, 1000);
+  assert.deepEqual(others, {
+    ...{ "@timestamp": "1970-01-01T00:00:00.000Z", logger: "audit", severity: "INFO" },
+    ...{ auditID: "id0", ...CHANGE, container: "app" },
+  });
+  assert.equal(request.auditID, "id0");
+});
+
+pure("createAuditLog() drops what exceeds its rate, and counts that in the next line", () => {
+  const { log, lines, state } = stage();
+  for (let index = 0; index < 2003; index++) log.begin().record(CHANGE);
+  assert.deepEqual([lines.length, state.drops], [2000, 3]);
+  state.at = 5;
+  log.begin().record(CHANGE);
+  const [count, next, ...rest] = lines.slice(2000).map((line) => JSON.parse(line));
+  assert.deepEqual([count.severity, count.dropped, next.severity], ["WARNING", 3, "INFO"]);
+  assert.deepEqual(rest, []);
+  log.begin().record(CHANGE);
+  state.at = 10;
+  log.begin().record(CHANGE);
+  assert.equal(JSON.parse(lines.at(-2) ?? "").dropped, 1);
+});
+
+pure("nearestName() finds a misspelt name, and none where all are far", () => {
+  const known = ["burstFactor", "dryRun", "managementPolicy"];
+  assert.equal(nearestName("burstfacter", known), "burstFactor");
+  assert.equal(nearestName("dry-run", known), "dryRun");
+  assert.equal(nearestName("kubeconfig", known), undefined);
+  assert.equal(nearestName("", known), undefined);
+});
+
+pure("defined() and mapDefined() leave out what is undefined, and nothing else", () => {
+  const found = defined({ d: undefined, b: "", a: 0, c: null });
+  assert.deepEqual(Object.entries(found), [["b", ""], ["a", 0], ["c", null]]);
+  const count = (text: string): number => text.length;
+  assert.deepEqual([mapDefined("", count), mapDefined(undefined, count)], [0, undefined]);
 });

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
+import { LOOP_DEFAULTS } from "../loop.ts";
+import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { type LogFields, silentLog } from "../../shared/log.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import {
   newNodeState,
@@ -13,17 +15,22 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { LOOP_DEFAULTS } from "../loop.ts";
 import type { RoundContext } from "./algorithm.ts";
-import type { ContainerStates } from "./container_state.ts";
+import {
+  addSample,
+  type ContainerState,
+  type ContainerStates,
+  limitWithoutQuota,
+  newContainerState,
+  PEAK_FADE_MS,
+} from "./container_state.ts";
 import { availableCPU, nodeLoad } from "./free.ts";
-import { participantsOf } from "./participants.ts";
+import { createParticipantIndex, type Participants, participantsOf } from "./participants.ts";
 import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
 /** Differences between a pod and one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {
   readonly original?: string;
-  /** The limit that was written last. */
   readonly written?: string;
 }
 
@@ -62,16 +69,8 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     });
     const sample = { containers: new Map(samples.map((one) => [one.containerID, one])) };
     const context: RoundContext = {
-      ...LOOP_DEFAULTS,
-      ...{
-        now,
-        capacity,
-        isFull: false,
-        nodeState,
-        freeFraction: 0,
-        waitMs: 100,
-        pace: SAMPLE_PACE,
-      },
+      ...{ ...LOOP_DEFAULTS, now, capacity, isFull: false, nodeState, freeFraction: 0 },
+      ...{ waitMs: 100, pace: SAMPLE_PACE },
     };
     const { containers } = estimate(participants, { sample, states, context });
     const load = nodeLoad(containers, now);
@@ -132,51 +131,22 @@ pure("FREE takes CPU from what stands above its original limit, and gives it bac
   assert.equal(agent.state(), "ample");
 });
 
-/** Pods' readings while CPU is scarce, and the first change that results. */
-const SCARCE: readonly (readonly [string, Readings, RegExp | undefined])[] = [
-  [
-    "lowers no container while none waits",
-    { batch: { usage: 1900, pressure: 1 }, service: { usage: 200, pressure: 0.1 } },
-    undefined,
-  ],
-  // Its weight gives the service 300 m of what is divided; its part is half of that.
-  [
-    "of a kernel without PSI lowers what takes more than its share",
-    {
-      batch: (limit) => ({ usage: Math.min(limit, 1900), request: 600 }),
-      service: { usage: 300, request: 100 },
-    },
-    /^batch \d+ NodeCongested$/,
-  ],
-];
-
-for (const [what, readings, change] of SCARCE) {
-  pure(`FREE ${what}`, () => {
-    const agent = freeAgent({ batch: {}, service: SERVICE });
-    agent.play(2, IDLE);
-    const [first] = agent.play(12, readings);
-    assert.equal(agent.state(), "scarce");
-    if (change === undefined) assert.equal(first, undefined);
-    else assert.match(first ?? "", change);
-  });
-}
-
-pure("FREE brings a pod that joins to its ceiling if it gets what it wants", () => {
-  const agent = freeAgent({ batch: {}, service: {}, new: {} });
-  const busy = { batch: { usage: 1500, pressure: 0.2 }, service: { usage: 600, pressure: 0.1 } };
+pure("FREE lowers what takes more than its share on a kernel without PSI", () => {
+  const agent = freeAgent({ batch: {}, service: SERVICE });
   agent.play(2, IDLE);
-  agent.play(5, busy);
+  // Its weight gives the service 300 m of what is divided; its part is half of that.
+  const [first] = agent.play(12, {
+    batch: (limit) => ({ usage: Math.min(limit, 1900), request: 600 }),
+    service: { usage: 300, request: 100 },
+  });
   assert.equal(agent.state(), "scarce");
-  const joined = { ...busy, new: { usage: 20, pressure: 0 } };
-  assert.deepEqual(agent.play(1, joined), ["new 2000 CPUFree"]);
+  assert.match(first ?? "", /^batch \d+ NodeCongested$/);
 });
 
 pure("FREE keeps limits as they are when an agent starts again while CPU is scarce", () => {
   // Both limits are as the agent before had written them.
-  const agent = freeAgent({
-    batch: { written: "1100m" },
-    service: { ...SERVICE, written: "2000m" },
-  });
+  const service = { ...SERVICE, written: "2000m" };
+  const agent = freeAgent({ batch: { written: "1100m" }, service });
   assert.deepEqual(agent.play(0.5, {}), []);
   const changes = agent.play(20, {
     batch: (limit) => ({ usage: limit, throttledMsPerS: 900, throttledPeriods: 2, pressure: 0.9 }),
@@ -208,34 +178,16 @@ pure("FREE answers each of many bursts with three changes at most", () => {
   }
 });
 
-pure("FREE releases what gets all it wants when an agent starts again while scarce", () => {
-  const agent = freeAgent({
-    batch: { written: "1200m" },
-    service: { ...SERVICE, written: "2000m" },
-  });
-  // For this moment the batch job wants little.
-  const readings = {
-    batch: { usage: 300, pressure: 0.1 },
-    service: { usage: 1700, pressure: 0.1 },
-  };
-  assert.deepEqual(agent.play(1, readings), ["batch 2000 CPUFree"]);
-  assert.equal(agent.state(), "scarce");
-});
-
 pure("FREE leaves limits that are held", () => {
-  const batchOf = (held: "both" | "lower" | "half"): readonly number[] =>
+  const batchOf = (held: "both" | "lower" | "half") =>
     freeAgent({ batch: { held, written: "1905m" }, service: SERVICE }).play(20, CONTENDED)
       .filter((change) => change.startsWith("batch")).map((change) => Number(change.split(" ")[1]));
   assert.deepEqual(batchOf("both"), []);
   // On the grid, and no lower.
   assert.deepEqual(batchOf("lower"), [1910]);
   // At most half of what lies above the floor at a time.
-  const halves = batchOf("half");
-  for (const [index, after] of halves.entries()) {
-    const before = halves[index - 1] ?? 1905;
-    assert.ok(after >= (before + 100) / 2, `${after} after ${before}`);
-  }
-  assert.ok((halves.at(-1) ?? Infinity) < 1905);
+  const [first = NaN] = batchOf("half");
+  assert.ok(first >= (1905 + 100) / 2 && first < 1905, `${first}`);
 });
 
 pure("FREE brings a limit without a quota back to the original one", () => {
@@ -244,12 +196,6 @@ pure("FREE brings a limit without a quota back to the original one", () => {
   assert.deepEqual(off(39), []);
   assert.deepEqual(off(3), ["a 500 QuotaOff"]);
   assert.deepEqual(agent.play(1, { a: {} }), ["a 2000 CPUFree"]);
-});
-
-pure("FREE lets the limits of Guaranteed pods follow their need", () => {
-  const agent = freeAgent({ g: { floor: 500, requestMoves: true } });
-  assert.deepEqual(agent.play(30, { g: { usage: 100 } }), []);
-  assert.equal(agent.limits.get("g"), 500);
 });
 
 pure("FREE holds the limit of a Guaranteed pod at its need while CPU is scarce", () => {
@@ -272,21 +218,18 @@ pure("FREE survives a node with hardly any capacity, or without pods", () => {
   assert.deepEqual([empty.play(2, {}), empty.state()], [[], "ample"]);
 });
 
-pure(
-  "availableCPU() is what is idle and what containers use; over minutes, what others leave",
-  () => {
-    const rows = [
-      [{ shared: 2000, idle: 700, idle400ms: 500, unmanagedUsage: 600 }, [1500, 1600, 1400]],
-      // At the end of a burst usage is a moment behind.
-      [{ shared: 2000, idle: 1500, idle400ms: 1900, unmanagedUsage: 2100 }, [2000, 2000, 0]],
-      [undefined, [1000, 900, 900]],
-    ] as const;
-    for (const [node, available] of rows) {
-      const { last400ms, last1s, lasting } = availableCPU({ usage: 900, usage400ms: 1000 }, node);
-      assert.deepEqual([last400ms, last1s, lasting], available);
-    }
-  },
-);
+pure("availableCPU() is what is idle, what containers use, and what others leave", () => {
+  const rows = [
+    [{ shared: 2000, idle: 700, idle400ms: 500, unmanagedUsage: 600 }, [1500, 1600, 1400]],
+    // At the end of a burst usage is a moment behind.
+    [{ shared: 2000, idle: 1500, idle400ms: 1900, unmanagedUsage: 2100 }, [2000, 2000, 0]],
+    [undefined, [1000, 900, 900]],
+  ] as const;
+  for (const [node, [last400ms, last1s, lasting]] of rows) {
+    const available = availableCPU({ usage: 900, usage400ms: 1000 }, node);
+    assert.partialDeepStrictEqual(available, { last400ms, last1s, lasting });
+  }
+});
 
 pure("nodeLoad() counts throttled time below a ceiling, and no container that has ended", () => {
   const agent = freeAgent({ a: { ceiling: 2005 }, b: {} });
@@ -305,10 +248,149 @@ pure("nodeLoad() counts throttled time below a ceiling, and no container that ha
   assert.deepEqual(nodeLoad(containers, 15_501), { usage: 0, usage400ms: 0, wanted: 0 });
 });
 
-pure("FREE divides nothing among containers that have ended", () => {
-  const agent = freeAgent({ gone: {}, batch: {} });
-  agent.play(2, { gone: { usage: 1500 }, batch: { usage: 900 } });
-  assert.equal(agent.state(), "scarce");
-  agent.play(27, { batch: { usage: 900 } });
-  assert.equal(agent.state(), "ample");
+const MARKET = {
+  ...{ mode: "congested", demand: 1, need: 1, reason: "Throttled", credit: 1.5 } as const,
+  observedBounds: 1,
+};
+const HUGE = "99999999999999k";
+
+function pods({ list }: Participants): string[] {
+  return list.map(({ allocation }) => allocation.spec.podName);
+}
+
+function boundedBy(pod: string, ...containers: readonly ContainerBounds[]): PodAllocation {
+  const bounds = { revision: 1, reason: "", containers: [...containers] };
+  return boundedAllocation(pod, { status: { bounds } });
+}
+
+function warning() {
+  const lines: LogFields[] = [];
+  const warn = (_message: string, fields: LogFields = {}) => void lines.push(fields);
+  return { lines, index: createParticipantIndex({ ...silentLog, warn }) };
+}
+
+pure("participantsOf() takes id, bounds, original limit, and what was written last", () => {
+  const containers = [{ name: "app", cpuLimit: "1" }];
+  const allocation = boundedAllocation("a1", { spec: { containers, market: MARKET } });
+  assert.deepEqual(participantsOf(allocation), [{
+    ...{ allocation, key: "shop/a1", containerID: "6131", bounds: sampleBounds("a1") },
+    ...{ originalLimit: 500, desired: 1000, credit: 1.5 },
+  }]);
+  const { status: _status, ...bare } = allocation;
+  for (const unbounded of [bare, { ...bare, status: {} }]) {
+    assert.deepEqual(participantsOf(unbounded), []);
+  }
+});
+
+pure("participantsOf() counts no limit beyond any node, and bounds the credit", () => {
+  const { status } = boundedAllocation("web");
+  for (const [credit, bounded] of [[0, 0.5], [1e9, 2]] as const) {
+    const containers = [{ name: "app", cpuLimit: HUGE }];
+    const [found] = participantsOf(boundedAllocation("web", {
+      spec: { containers, market: { ...MARKET, credit } },
+      status: { ...status, originalLimits: [{ name: "app", cpu: HUGE }] },
+    }));
+    const { desired, originalLimit } = found ?? {};
+    assert.deepEqual([desired, originalLimit, found?.credit], [undefined, 100, bounded]);
+  }
+});
+
+pure("createParticipantIndex() follows allocations, in order of their keys", () => {
+  const index = createParticipantIndex(silentLog);
+  const [a, b, c] = ["a", "b", "c"].map((pod) => boundedAllocation(pod));
+  assert.ok(a !== undefined && b !== undefined && c !== undefined);
+  const newB = { ...b };
+  const states = [[b, a], [c, a, b], [a, newB, c], [a, newB, c], [newB, c], [newB], []];
+  const found = states.map((state) => index(state.values()));
+  for (const [index, { list }] of found.entries()) {
+    const sorted = states[index]?.toSorted((x, y) => x.metadata.name < y.metadata.name ? -1 : 1);
+    assert.deepEqual(list.map(({ allocation }) => allocation), sorted);
+  }
+  assert.equal(found[2], found[3], "nothing changed");
+});
+
+pure("createParticipantIndex() leaves out a pod with a bad bid, and warns of it once", () => {
+  const { lines, index } = warning();
+  const side = sampleBounds("other", { name: "side" });
+  const allocation = boundedBy("bad", side, sampleBounds("bad", { weight: 1e10 }));
+  for (let round = 0; round < 3; round++) {
+    const found = index([allocation, boundedAllocation("good")]);
+    assert.deepEqual([pods(found), [...found.uids]], [["good"], ["uid-bad", "uid-good"]]);
+  }
+  assert.deepEqual(lines.map(({ key }) => key), ["shop/bad"]);
+});
+
+pure("createParticipantIndex() gives a container to one allocation, however many name it", () => {
+  const { lines, index } = warning();
+  const thief = boundedBy("b", sampleBounds("a"));
+  const double = boundedBy("c", sampleBounds("c"), sampleBounds("c"));
+  const all = [double, thief, boundedAllocation("a")];
+  for (const state of [all, [...all]]) assert.deepEqual(pods(index(state)), ["a"]);
+  assert.deepEqual(lines.map(({ key }) => key).sort(), ["shop/b", "shop/c"]);
+});
+
+type Bounds = Parameters<typeof limitWithoutQuota>[0];
+
+/** Limits on the way from `present` to an original limit, each step due. */
+function way(bounds: Partial<Bounds>, present: number, originalLimit = 500): number[] {
+  const limits: number[] = [];
+  for (let limit = present; limits.length < 20; limits.push(limit)) {
+    const options = { present: limit, originalLimit, isStepDue: true };
+    const next = limitWithoutQuota({ floor: 100, ceiling: 2000, ...bounds }, options);
+    if (next === limit) break;
+    limit = next;
+  }
+  return limits;
+}
+
+pure("limitWithoutQuota() reaches an original limit off the grid by half steps, too", () => {
+  assert.deepEqual([way({ floor: 600 }, 800), way({ ceiling: 400 }, 800)], [[600], [400]]);
+  for (let present = 500; present <= 1000; present++) {
+    for (const originalLimit of [495, 500, 503, 510]) {
+      const limits = way({ held: "half" }, present, originalLimit);
+      assert.equal(limits.at(-1) ?? present, originalLimit, `${present} to ${originalLimit}`);
+      assert.ok(limits.length < 10);
+    }
+  }
+});
+
+/** A state that is fed with samples; `shares` are the throttled shares that its rule was given. */
+function fed() {
+  const shares: number[] = [];
+  const state: ContainerState = newContainerState({
+    ...{ limit: 500, now: 0, credit: 1 },
+    rule({ usage, periods, throttledPeriods }) {
+      shares.push(throttledPeriods / periods);
+      return { mean: usage, burstinessMs: 0, trial: usage * 2, saturatedMs: 0 };
+    },
+  });
+  const add = (sample?: Parameters<typeof sampleReading>[1]): ContainerState => {
+    const reading = sample && sampleReading("a", sample);
+    addSample(state, { sample: reading, scarcity: 0, waitMs: 75 });
+    return state;
+  };
+  return { add, shares };
+}
+
+pure("addSample() feeds each sample once, and nothing where there is none", () => {
+  const { add, shares } = fed();
+  assert.equal(add().demand, undefined);
+  const sample = { at: 250, periods: 4, throttledPeriods: 1, throttledMsPerS: 80 };
+  add(sample);
+  const { demand, throttledMs } = add(sample);
+  // 80 ms/s for a quarter of a second.
+  assert.deepEqual([demand, shares, throttledMs], [600, [0.25], 20]);
+});
+
+pure("addSample() lets a peak fade, and takes a higher one at once", () => {
+  const { add } = fed();
+  add({ at: 1, usage: 1000 });
+  const { peak } = add({ at: 2, usage: 0, intervalMs: PEAK_FADE_MS * Math.LN2 });
+  assert.ok(Math.abs(peak - 500) < 1e-9);
+  assert.equal(add({ at: 3, usage: 800 }).peak, 800);
+});
+
+pure("addSample() counts the warm-up from the first reading, however late that comes", () => {
+  const { add } = fed();
+  for (const at of [60_250, 60_500]) assert.equal(add({ at }).pace.since, 60_000);
 });

@@ -20,7 +20,6 @@ import assert from "node:assert/strict";
 
 /** Differences between a pod and one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {
-  /** The limit and reason that were written last. */
   readonly written?: string;
   readonly reason?: MarketReason;
 }
@@ -70,7 +69,7 @@ function last(change: PodChange, reading?: Reading, rounds = 1): ContainerResult
 }
 
 pure(
-  "clearAndPace() begins with the written limit, else the quota in force, else the original one",
+  "clearAndPace() begins with the written limit, else the quota, else the original limit",
   () => {
     assert.equal(last({ written: "800m" }, { quota: 700 }).limit, 800);
     assert.equal(last({}, { quota: 700 }).limit, 700);
@@ -108,50 +107,29 @@ pure("clearAndPace() raises a container for what it needs", () => {
   assert.equal(last(above, { usage: 50, quota: 800 }, 20).need, 50);
 });
 
-pure("clearAndPace() gives a container that starts nothing that others need", () => {
-  const { play } = playedAgent();
-  const pods = [pod({ boost: true, ceiling: 3000 }), pod({}, "b"), pod({}, "c")];
-  let limit = Infinity;
-  for (let round = 0; round < 20; round++) {
-    const usages = { a: 50, b: 1500, c: 1500 };
-    const { containers } = play(
-      pods,
-      (at) => Object.entries(usages).map(([name, usage]) => readingOf(name, at, { usage })),
-    );
-    limit = containers[0]?.limit ?? Infinity;
-  }
-  assert.ok(limit < 1000, `${limit}`);
+pure("clearAndPace() moves a Guaranteed container with its need, down to its floor", () => {
+  const { play } = agentOf({ capacity: 10_000 });
+  const guaranteed = pod({ floor: 500, weight: 500, requestMoves: true });
+  let limit = 500;
+  const after = (rounds: number, usage: number): number => {
+    for (let i = 0; i < rounds; i++) {
+      limit = play(guaranteed, { usage, quota: limit })[0]?.limit ?? NaN;
+    }
+    return limit;
+  };
+  const [idle, busy, later] = [after(240, 300), after(120, 1200), after(360, 300)];
+  assert.deepEqual([idle, later], [500, 500]);
+  assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
 });
 
-pure(
-  "clearAndPace() raises a Guaranteed container for its need, and lowers it to its floor",
-  () => {
-    const { play } = agentOf({ capacity: 10_000 });
-    const guaranteed = pod({ floor: 500, weight: 500, requestMoves: true });
-    let limit = 500;
-    const after = (rounds: number, usage: number): number => {
-      for (let i = 0; i < rounds; i++) {
-        limit = play(guaranteed, { usage, quota: limit })[0]?.limit ?? NaN;
-      }
-      return limit;
-    };
-    const [idle, busy, later] = [after(240, 300), after(120, 1200), after(360, 300)];
-    assert.deepEqual([idle, later], [500, 500]);
-    assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
-  },
-);
-
-pure(
-  "clearAndPace() lowers a container with a metric that is gone after the wait, not at once",
-  () => {
-    const { play } = agentOf();
-    play(pod({ demand: 1200 }), { usage: 50 }, 60);
-    const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
-    assert.equal(play(pod(), { usage: 50 }, waitRounds).at(-1)?.limit, 1260);
-    const limit = play(pod(), { usage: 50 }, 4).at(-1)?.limit ?? NaN;
-    assert.ok(limit < 600, `${limit}`);
-  },
-);
+pure("clearAndPace() lowers a container after the wait for a metric that is gone", () => {
+  const { play } = agentOf();
+  play(pod({ demand: 1200 }), { usage: 50 }, 60);
+  const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
+  assert.equal(play(pod(), { usage: 50 }, waitRounds).at(-1)?.limit, 1260);
+  const limit = play(pod(), { usage: 50 }, 4).at(-1)?.limit ?? NaN;
+  assert.ok(limit < 600, `${limit}`);
+});
 
 pure("clearAndPace() starts a restarted container's state anew, at the limit of before", () => {
   const { states, play } = agentOf();
@@ -163,24 +141,21 @@ pure("clearAndPace() starts a restarted container's state anew, at the limit of 
   assert.equal(result?.state.demand, undefined);
 });
 
-pure("clearAndPace() earns credit for what is left to others, once for each sample", () => {
+pure("clearAndPace() earns credit for what is left, once for each sample, however late", () => {
   const { play } = playedAgent();
   const creditFor = (at: (now: number) => number): number =>
     onlyContainer(play([pod()], (now) => [readingOf("a", at(now), { usage: 0 })])).state.credit;
   const credit = creditFor((now) => now);
   assert.ok(credit > 1);
   assert.equal(creditFor(() => 250), credit);
-});
-
-pure("clearAndPace() earns as much credit where samples are never as new as the round", () => {
   const creditAfter = (lagMs: number): number => {
     const { play } = playedAgent();
-    let credit = 1;
-    for (let round = 0; round < 100; round++) {
-      const idle = (at: number) => [readingOf("a", at - lagMs, { usage: 0 })];
-      ({ credit } = onlyContainer(play([pod()], idle)).state);
-    }
-    return credit;
+    const idle = (at: number) => [readingOf("a", at - lagMs, { usage: 0 })];
+    const credits = Array.from(
+      { length: 100 },
+      () => onlyContainer(play([pod()], idle)).state.credit,
+    );
+    return credits.at(-1) ?? NaN;
   };
   assert.ok(creditAfter(0) > 1.01);
   assert.equal(creditAfter(100), creditAfter(0));
@@ -219,35 +194,29 @@ pure("estimate() passes on how scarce CPU is: not at all while a tenth is free",
 });
 
 /** Uneven work, and what it needs where it may wait twice as long as it should. */
-const rule: DemandRule = ({ usage: mean }) => ({
-  mean,
-  burstinessMs: 50,
-  trial: 0,
-  saturatedMs: 0,
+const rule: DemandRule = ({ usage }) => ({
+  ...{ mean: usage, burstinessMs: 50, trial: 0, saturatedMs: 0 },
 });
 const NEED_AT_TWICE = queueingNeed({ mean: 300, burstinessMs: 50 }, 2 * WAIT_TARGET_MS);
 
-pure(
-  "clearAndPace() lets work wait longer where needs would take more than their part of the CPU",
-  () => {
-    const playWith = (capacity: number | undefined, ...pods: PodAllocation[]): RoundResult =>
-      playedAgent({ rule, ...(capacity === undefined ? {} : { capacity }) })
-        .play(pods, (at) => [readingOf("a", at, { usage: 300 })]);
-    const { needUpTo } = LOOP_DEFAULTS;
-    const ample = playWith(undefined, pod());
-    assert.equal(ample.waitMs, WAIT_TARGET_MS);
-    assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
-    const short = playWith(NEED_AT_TWICE / needUpTo, pod());
-    // The holdings of a container without readings are taken off the room for needs.
-    const beside = playWith((NEED_AT_TWICE + 500) / needUpTo, pod(), pod({}, "b"));
-    for (const { waitMs } of [short, beside]) {
-      // The bisection is exact within a hundredth.
-      assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `${waitMs} ms`);
-    }
-    const { need } = onlyContainer(short);
-    assert.ok(need <= Math.ceil(NEED_AT_TWICE / GRID) * GRID && need > NEED_AT_TWICE * 0.99);
-  },
-);
+pure("clearAndPace() lets work wait longer where needs take more than their part", () => {
+  const playWith = (capacity: number | undefined, ...pods: PodAllocation[]): RoundResult =>
+    playedAgent({ rule, ...(capacity === undefined ? {} : { capacity }) })
+      .play(pods, (at) => [readingOf("a", at, { usage: 300 })]);
+  const { needUpTo } = LOOP_DEFAULTS;
+  const ample = playWith(undefined, pod());
+  assert.equal(ample.waitMs, WAIT_TARGET_MS);
+  assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
+  const short = playWith(NEED_AT_TWICE / needUpTo, pod());
+  // The holdings of a container without readings are taken off the room for needs.
+  const beside = playWith((NEED_AT_TWICE + 500) / needUpTo, pod(), pod({}, "b"));
+  for (const { waitMs } of [short, beside]) {
+    // The bisection is exact within a hundredth.
+    assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `${waitMs} ms`);
+  }
+  const { need } = onlyContainer(short);
+  assert.ok(need <= Math.ceil(NEED_AT_TWICE / GRID) * GRID && need > NEED_AT_TWICE * 0.99);
+});
 
 /** Limits and reasons published for a busy container in so many seconds, each with its time, ms. */
 function published(
@@ -347,30 +316,24 @@ function writes(reason: "QuotaOff" | "Throttled", ms: number, quotas: Quotas): r
 
 const BACK_AT = QUOTA_OFF_MS + 10_000;
 
-pure(
-  "clearAndPace() takes no quota for back before all containers of the pod have readings",
-  () => {
-    const late = (app: number | null): Quotas => (since) =>
-      since < 1000 ? { side: 500 } : { app, side: 500 };
-    assert.deepEqual(writes("QuotaOff", BACK_AT, late(null)), []);
-    assert.deepEqual(writes("QuotaOff", BACK_AT, late(500)), ["1000 QuotaBack"]);
-    assert.deepEqual(writes("QuotaOff", BACK_AT, () => ({ app: null, side: null })), []);
-  },
-);
+pure("clearAndPace() waits for readings of all containers before a quota is back", () => {
+  const late = (app: number | null): Quotas => (since) =>
+    since < 1000 ? { side: 500 } : { app, side: 500 };
+  assert.deepEqual(writes("QuotaOff", BACK_AT, late(null)), []);
+  assert.deepEqual(writes("QuotaOff", BACK_AT, late(500)), ["1000 QuotaBack"]);
+  assert.deepEqual(writes("QuotaOff", BACK_AT, () => ({ app: null, side: null })), []);
+});
 
-pure(
-  "clearAndPace() reports that quotas are back once the last one is, whichever was reported",
-  () => {
-    // The side has none for long; the app loses its own for a moment, in which that of the side is back.
-    const moment: Quotas = (since) => ({
-      app: since >= BACK_AT - 2000 && since < BACK_AT + 5000 ? null : 500,
-      side: since < BACK_AT ? null : 500,
-    });
-    const seen = [`${QUOTA_OFF_MS} QuotaOff`, `${BACK_AT + 5000} QuotaBack`];
-    assert.deepEqual(writes("Throttled", BACK_AT + 20_000, moment), seen);
-    // Once it is gone for good, it is published again.
-    const gone: Quotas = (since) => ({ app: 500, side: since >= BACK_AT ? null : 500 });
-    const again = ["0 QuotaBack", `${BACK_AT + QUOTA_OFF_MS} QuotaOff`];
-    assert.deepEqual(writes("QuotaOff", BACK_AT + QUOTA_OFF_MS + 1000, gone), again);
-  },
-);
+pure("clearAndPace() reports that quotas are back once the last one is", () => {
+  // The side has none for long; the app loses its own for a moment, in which that of the side is back.
+  const moment: Quotas = (since) => ({
+    app: since >= BACK_AT - 2000 && since < BACK_AT + 5000 ? null : 500,
+    side: since < BACK_AT ? null : 500,
+  });
+  const seen = [`${QUOTA_OFF_MS} QuotaOff`, `${BACK_AT + 5000} QuotaBack`];
+  assert.deepEqual(writes("Throttled", BACK_AT + 20_000, moment), seen);
+  // Once it is gone for good, it is published again.
+  const gone: Quotas = (since) => ({ app: 500, side: since >= BACK_AT ? null : 500 });
+  const again = ["0 QuotaBack", `${BACK_AT + QUOTA_OFF_MS} QuotaOff`];
+  assert.deepEqual(writes("QuotaOff", BACK_AT + QUOTA_OFF_MS + 1000, gone), again);
+});

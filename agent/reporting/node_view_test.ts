@@ -25,14 +25,10 @@ import { createLatestRound, nodeView, type NodeViewContext } from "./node_view.t
 const CONTEXT = {
   node: {
     metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
-    allocatableCPU: 2000,
-    ready: true,
-    pressures: [],
+    ...{ allocatableCPU: 2000, ready: true, pressures: [] },
   },
   sample: { containers: new Map(), unmanaged: 300 },
-  wallMs: Date.UTC(2026, 0, 1),
-  pace: DEFAULT_PACE,
-  idleCPU: "free",
+  ...{ wallMs: Date.UTC(2026, 0, 1), pace: DEFAULT_PACE, idleCPU: "free" } as const,
 } as const;
 
 const TWO = {
@@ -69,11 +65,8 @@ function roundOf(
 function viewOf(round: RoundResult, change: Partial<NodeViewContext> = {}): NodeView {
   const view = nodeView(round, { ...CONTEXT, ...change });
   assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(view))), view);
-  const newer = {
-    ...view,
-    held: "Later",
-    pods: view.pods.map((pod) => ({ ...pod, reason: "Later" })),
-  };
+  const pods = view.pods.map((pod) => ({ ...pod, reason: "Later" }));
+  const newer = { ...view, held: "Later", pods };
   assert.deepEqual(nodeViewSchema.parse(newer), newer);
   return view;
 }
@@ -93,12 +86,13 @@ pure("nodeView() shows node, pod and containers", () => {
     ...{ originalLimit: 1000, price: 500, reason: "Throttled" },
     bounds: { revision: 7, reason: "quota" },
   });
+  const [app, sidecar] = containers;
+  const id = sampleID("a");
+  assert.partialDeepStrictEqual(app, { name: "app", id, throttledShare: 0.5, enforced: 500 });
+  assert.deepEqual([sidecar?.id, sidecar?.held], [sampleID("b"), "lower"]);
   assert.deepEqual(
-    containers.map((one) => [one.name, one.id, one.held, one.throttledShare, one.enforced]),
-    [
-      ["app", sampleID("a"), undefined, 0.5, 500],
-      ["sidecar", sampleID("b"), "lower", undefined, undefined],
-    ],
+    [app?.held, sidecar?.throttledShare, sidecar?.enforced],
+    Array(3).fill(undefined),
   );
 });
 
@@ -106,23 +100,18 @@ pure("nodeView() shows PSI of the node and of each pod that has it", () => {
   const node = { waitingMs: 60_000, share: 0.12 };
   const pods = new Map([["a", { waitingMs: 1500, share: 0.5 }]]);
   const view = viewOf(roundOf(), { pressure: { node, pods } });
-  assert.deepEqual([view.cpuPressure, view.pods[0]?.cpuPressure], [
-    { share: 0.12, seconds: 60 },
-    { share: 0.5, seconds: 1.5 },
-  ]);
+  assert.deepEqual(view.cpuPressure, { share: 0.12, seconds: 60 });
+  assert.deepEqual(view.pods[0]?.cpuPressure, { share: 0.5, seconds: 1.5 });
   assert.ok(!("cpuPressure" in viewOf(roundOf(), { pressure: undefined })));
 });
 
 pure("nodeView() leaves out what was not read, and shows an infinite price as null", () => {
   const view = viewOf(roundOf({ price: Infinity }));
-  const [pod = {}] = view.pods;
-  assert.deepEqual([view.price, "price" in pod && pod.price], [null, null]);
-  for (const field of ["usage", "throttledMsPerSecond", "enforced", "reason"]) {
-    assert.ok(!Object.hasOwn(pod, field), field);
-  }
-});
-
-pure("nodeView() falls back on the reason that was written before the agent started", () => {
+  const [pod] = view.pods;
+  assert.deepEqual([view.price, pod?.price], [null, null]);
+  const found = ["usage", "throttledMsPerSecond", "enforced", "reason"];
+  assert.deepEqual(found.filter((field) => Object.hasOwn(pod ?? {}, field)), []);
+  // The reason that was written before the agent started.
   const market = { ...{ mode: "congested", demand: 1, need: 1, credit: 1 }, observedBounds: 7 };
   const spec = { market: { ...market, reason: "DemandFell" } } as Partial<PodAllocation["spec"]>;
   assert.equal(viewOf(roundOf({ spec })).pods[0]?.reason, "DemandFell");
@@ -137,10 +126,8 @@ pure("nodeView() shows what holds limits, or makes less of them", () => {
   assert.deepEqual(shown(viewOf(roundOf({ used: 300 }))), none);
   const quotaGoneAt = -QUOTA_OFF_MS;
   const node = { ...CONTEXT.node, pressures: ["MemoryPressure", "PIDPressure"] as const };
-  assert.deepEqual(
-    shown(viewOf(roundOf({ used: 300, quotaGoneAt }), { node, limitsIgnored: true })),
-    [["MemoryPressure", "PIDPressure"], "SchedExt", true, undefined],
-  );
+  const view = viewOf(roundOf({ used: 300, quotaGoneAt }), { node, limitsIgnored: true });
+  assert.deepEqual(shown(view), [["MemoryPressure", "PIDPressure"], "SchedExt", true, undefined]);
 });
 
 /** No round yet, and allocations that are not in sync. */
@@ -156,37 +143,30 @@ function scene() {
   return { world, latest, observe };
 }
 
-pure("unhealthy() is the time for which the loop has stood still", () => {
-  const { world, latest } = scene();
-  world.now = 30_000;
-  assert.equal(latest.unhealthy(), undefined);
-  world.now = 30_001;
-  assert.match(latest.unhealthy() ?? "", / loop .* 30s$/);
-  assert.equal(latest.unready(), latest.unhealthy());
-  latest.alive();
-  assert.equal(latest.unhealthy(), undefined);
-});
-
-pure("unready() names what is missing: the allocations, then the node", () => {
-  const { world, latest, observe } = scene();
-  assert.match(latest.unready() ?? "", /^the allocations/);
-  world.synced = true;
-  assert.match(latest.unready() ?? "", / node /);
-  observe();
-  assert.equal(latest.unready(), undefined);
-});
-
-pure("view() shows the last round, stamped with the time of the round", () => {
-  const { world, latest, observe } = scene();
-  assert.equal(latest.view(), undefined);
-  observe();
-  world.now = 5000;
-  const view = latest.view();
-  assert.deepEqual([view?.node, view?.at], ["node-1", "2026-01-01T00:00:00.000Z"]);
-});
+pure(
+  "unhealthy() and unready() name what is missing: rounds, the allocations, then the node",
+  () => {
+    const { world, latest, observe } = scene();
+    assert.match(latest.unready() ?? "", /^the allocations/);
+    world.synced = true;
+    assert.match(latest.unready() ?? "", / node /);
+    world.now = 30_000;
+    assert.equal(latest.unhealthy(), undefined);
+    world.now = 30_001;
+    assert.match(latest.unhealthy() ?? "", / loop .* 30s$/);
+    assert.equal(latest.unready(), latest.unhealthy());
+    latest.alive();
+    assert.deepEqual([latest.unhealthy(), latest.view()], [undefined, undefined]);
+    observe();
+    assert.equal(latest.unready(), undefined);
+    // A view has the time of its round.
+    const at = latest.view()?.at;
+    world.now += 5000;
+    assert.deepEqual([latest.view()?.node, latest.view()?.at], ["node-1", at]);
+  },
+);
 
 const MINUTE_MS = 60_000;
-/** Time of a request. */
 const LATENCY_MS = 10;
 const UNREACHABLE = new ApiError(0, "Unreachable", "");
 
@@ -198,7 +178,6 @@ function retryAfter(retryAfterMs: number): ApiError {
 function stage({ agents = 1, heartbeatMs = MINUTE_MS } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const abort = new AbortController();
-  /** When each agent's requests were sent. */
   const readings: number[][] = [];
   const renewals: number[][] = [];
   const warnings: string[] = [];
@@ -285,20 +264,17 @@ pure("runHeartbeat() spreads agents that start, or end an outage, together", asy
 });
 
 for (const [heartbeatMs, most] of [[60_000, 66_000], [5000, 5500]] as const) {
-  pure(
-    `runHeartbeat() reads every 12 to 15 s, and renews every ${heartbeatMs} ms on average`,
-    async () => {
-      await using scene = stage({ agents: 200, heartbeatMs });
-      await scene.pass(11 * MINUTE_MS);
-      const between = gaps(scene.readings, MINUTE_MS);
-      assert.ok(Math.min(...between) >= 12_000, `${Math.min(...between)}`);
-      assert.ok(Math.max(...between) <= 15_000 + 2 * LATENCY_MS, `${Math.max(...between)}`);
-      assertMean(between, 13_500);
-      const leases = gaps(scene.renewals, MINUTE_MS);
-      assertMean(leases, heartbeatMs);
-      assert.ok(Math.max(...leases) <= most + 3 * LATENCY_MS, `${Math.max(...leases)}`);
-    },
-  );
+  pure(`runHeartbeat() reads every 12 to 15 s, and renews every ${heartbeatMs} ms`, async () => {
+    await using scene = stage({ agents: 200, heartbeatMs });
+    await scene.pass(11 * MINUTE_MS);
+    const between = gaps(scene.readings, MINUTE_MS);
+    assert.ok(Math.min(...between) >= 12_000, `${Math.min(...between)}`);
+    assert.ok(Math.max(...between) <= 15_000 + 2 * LATENCY_MS, `${Math.max(...between)}`);
+    assertMean(between, 13_500);
+    const leases = gaps(scene.renewals, MINUTE_MS);
+    assertMean(leases, heartbeatMs);
+    assert.ok(Math.max(...leases) <= most + 3 * LATENCY_MS, `${Math.max(...leases)}`);
+  });
 }
 
 // The server's time counts, but half a lease's at most; without one a retry comes in 2.5 to 5 s.

@@ -36,21 +36,18 @@ pure("createNodeCPU() gives idle CPU, fading with 1 s, from the second reading o
   assert.deepEqual([anew?.[0], anew?.[2]], [1000, 1000]);
 });
 
-pure(
-  "createNodeCPU() finds no idle CPU on a full node, read late and with a coarse counter",
-  () => {
-    const random = seededRandom(1);
-    const read = reader({ cores: 8 });
-    let sum = 0;
-    for (let i = 1; i <= 3000; i++) {
-      const at = 100 * i;
-      const readAt = at + 5 * random.next();
-      // A counter of ticks, 4 ms on all CPUs at once.
-      sum += read(at, 8 * 4 * Math.floor(readAt / 4))?.[0] ?? 0;
-    }
-    assert.ok(sum / 3000 < 20, `${sum / 3000} of 8000`);
-  },
-);
+pure("createNodeCPU() finds no idle CPU on a full node, by a coarse counter read late", () => {
+  const random = seededRandom(1);
+  const read = reader({ cores: 8 });
+  let sum = 0;
+  for (let i = 1; i <= 3000; i++) {
+    const at = 100 * i;
+    const readAt = at + 5 * random.next();
+    // A counter of ticks, 4 ms on all CPUs at once.
+    sum += read(at, 8 * 4 * Math.floor(readAt / 4))?.[0] ?? 0;
+  }
+  assert.ok(sum / 3000 < 20, `${sum / 3000} of 8000`);
+});
 
 pure("createNodeCPU() finds no idle CPU where more is used than it knows CPUs", () => {
   const read = reader();
@@ -188,12 +185,10 @@ pure(
 const GUARANTEED = "5c1d2f6e-1d0b-4f6e-9a51-1c0f6a7b8d02";
 const SLICE = `kubepods.slice/kubepods-pod${GUARANTEED.replaceAll("-", "_")}.slice`;
 
-for (
-  const [root, container] of [
-    [`kubepods/pod${GUARANTEED}`, `kubepods/pod${GUARANTEED}/${B}`],
-    [SLICE, `${SLICE}/cri-containerd-${B}.scope`],
-  ] as const
-) {
+const ROOTS = [[`kubepods/pod${GUARANTEED}`, B], [SLICE, `cri-containerd-${B}.scope`]] as const;
+
+for (const [root, name] of ROOTS) {
+  const container = `${root}/${name}`;
   pure(`unmanagedCPU() counts no request of a managed Guaranteed pod in ${root}`, () => {
     // 300 m of 300 m at first, of 900 m from the third second on.
     const moving: Changing = (at) => {

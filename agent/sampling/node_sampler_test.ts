@@ -53,28 +53,12 @@ pure("sample() gives rates after the second sample, in millicores", () => {
   put(tree, HOT, { quota: "20000", usage: 50, throttled: 100, periods: 2, pressure: 125 });
   const { containers } = sampler.sample(1250, NONE);
   assert.deepEqual(containers.get(ID.hot), {
-    containerID: ID.hot,
-    at: 1250,
-    intervalMs: 250,
-    usage: 200,
-    throttledMsPerS: 400,
-    periods: 2,
-    throttledPeriods: 2,
-    pressure: 0.5,
-    quota: 200,
-    request: 0,
+    ...{ containerID: ID.hot, at: 1250, intervalMs: 250, usage: 200, throttledMsPerS: 400 },
+    ...{ periods: 2, throttledPeriods: 2, pressure: 0.5, quota: 200, request: 0 },
   });
   // A sandbox is a container like any other: it has no quota and used nothing.
   assert.equal(containers.get(ID.pause)?.usage, 0);
   assert.equal(containers.get(ID.pause)?.quota, undefined);
-});
-
-pure("pressure() reads PSI of the node and of pods, where the kernel offers it", () => {
-  const { tree, sampler } = node();
-  sampler.sample(1000, NONE);
-  assert.deepEqual(sampler.pressure(), { pods: new Map([[UID, { waitingMs: 0, share: 0 }]]) });
-  tree.write("cpu.pressure", "some avg10=12.50 avg60=0.00 avg300=0.00 total=7000000\n");
-  assert.deepEqual(sampler.pressure()?.node, { waitingMs: 7000, share: 0.125 });
 });
 
 pure("sample() reads the node's usage and CPUs, and neither without `pressure`", () => {
@@ -140,9 +124,8 @@ pure("sample() lists directories once a second, and once for an id that is nowhe
   const sampler = createNodeSampler({ tree: { ...tree, children }, cores: 2 });
   const asked = [[0, 1], [250, 0], [500, 0], [750, 0], [1000, 1], [1250, 0]] as const;
   const wanted = [[1500, 1, ID.cold], [1750, 0, ID.cold], [2000, 0, ID.cold]] as const;
-  for (
-    const [at, expected, ...ids] of [...asked, ...wanted, [2250, 1, ID.cold, ID.pause]] as const
-  ) {
+  const another = [[2250, 1, ID.cold, ID.pause]] as const;
+  for (const [at, expected, ...ids] of [...asked, ...wanted, ...another]) {
     listings = 0;
     sampler.sample(at, new Set(ids));
     assert.equal(listings, expected, `${at}`);
@@ -178,18 +161,12 @@ pure("sample() reads anew, now and then, what a pod that stays has been set to",
 pure("sample() reads idle pods every 250 ms only, and busy ones each time", () => {
   const { tree, sampler } = node();
   put(tree, `kubepods/pod${OTHER}/${ID.cold}`, { quota: "20000" });
-  let [hot, cold]: (number | undefined)[] = [];
-  for (
-    const [at, hotAt, coldAt] of [[0], [100, 100, 100], [200, 200, 100], [300, 300, 100], [
-      400,
-      400,
-      400,
-    ], [500, 500, 400]]
-  ) {
-    put(tree, HOT, { quota: "20000", usage: (at ?? 0) * 0.19 });
-    const { containers } = sampler.sample(at ?? 0, NONE);
-    [hot, cold] = [containers.get(ID.hot)?.at, containers.get(ID.cold)?.at];
-    assert.deepEqual([hot, cold], [hotAt, coldAt]);
+  const reads = [[100, 100], [200, 100], [300, 100], [400, 400], [500, 400]] as const;
+  sampler.sample(0, NONE);
+  for (const [at, coldAt] of reads) {
+    put(tree, HOT, { quota: "20000", usage: at * 0.19 });
+    const { containers } = sampler.sample(at, NONE);
+    assert.deepEqual([containers.get(ID.hot)?.at, containers.get(ID.cold)?.at], [at, coldAt]);
   }
   // Asked again at once, it keeps the last sample.
   const before = sampler.sample(600, NONE).containers.get(ID.hot);
@@ -209,25 +186,24 @@ pure("sample() leaves out a container with malformed files, and warns of each on
     assert.equal(containers.has(ID.pause), at > 0);
   }
   const errors = new Map(warnings);
-  assert.deepEqual([...errors.keys()].sort(), [
-    `${HOT}/cpu.max`,
-    `${HOT}/cpu.stat`,
-    `${POD}/cpu.weight`,
-  ]);
-  assert.equal(warnings.length, errors.size);
+  const files = [`${HOT}/cpu.max`, `${HOT}/cpu.stat`, `${POD}/cpu.weight`];
+  assert.deepEqual([[...errors.keys()].sort(), warnings.length], [files, 3]);
   assert.match(String(errors.get(`${HOT}/cpu.stat`)), /line 1 is "many"/);
 });
 
-pure("pressure() leaves out what has a malformed file, and warns of each once", () => {
+pure("pressure() reads PSI of node and pods, leaves out a malformed file, and warns once", () => {
   const warned: unknown[] = [];
   const warn: Log["warn"] = (_message, { file } = {}) => void warned.push(file);
   const { tree, sampler } = node({ log: { ...silentLog, warn } });
   sampler.sample(0, NONE);
-  tree.write(`${POD}/cpu.pressure`, "some of it\n");
+  const pods = new Map([[UID, { waitingMs: 0, share: 0 }]]);
+  assert.deepEqual(sampler.pressure(), { pods });
   tree.write("cpu.pressure", "some avg10=12.50 avg60=0.00 avg300=0.00 total=7000000\n");
+  const ofNode = { waitingMs: 7000, share: 0.125 };
+  assert.deepEqual(sampler.pressure(), { pods, node: ofNode });
+  tree.write(`${POD}/cpu.pressure`, "some of it\n");
   for (let time = 0; time < 2; time++) {
-    const node = { waitingMs: 7000, share: 0.125 };
-    assert.deepEqual(sampler.pressure(), { pods: new Map(), node });
+    assert.deepEqual(sampler.pressure(), { pods: new Map(), node: ofNode });
   }
   tree.write("cpu.pressure", "none\n");
   assert.deepEqual(sampler.pressure(), { pods: new Map() });
@@ -267,36 +243,28 @@ pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
 });
 
-/** Usage and throttling of a container over a recording. */
-interface Totals {
-  wallS: number;
-  usedS: number;
-  throttledS: number;
-  throttledPeriods: number;
-  readonly samples: ContainerSample[];
-}
-
-/** Totals by the first six digits of the containers' ids. */
-async function totalsOf(version: "v1" | "v2"): Promise<(id: string) => Totals> {
+/** Samples and totals of a recording, by the first six digits of a container's id. */
+async function recorded(version: "v1" | "v2") {
   let sampler: NodeSampler | undefined;
-  const totals = new Map<string, Totals>();
+  const found: ContainerSample[] = [];
   replay(await readRecording(version), (tree, at) => {
     sampler ??= createNodeSampler({ tree, cores: 2 });
-    for (const [id, sample] of sampler.sample(at, NONE).containers) {
-      if (sample.at !== at) continue;
-      const sum = totals.get(id.slice(0, 6)) ??
-        { wallS: 0, usedS: 0, throttledS: 0, throttledPeriods: 0, samples: [] };
-      const seconds = sample.intervalMs / 1000;
-      sum.wallS += seconds;
-      sum.usedS += sample.usage / 1000 * seconds;
-      sum.throttledS += sample.throttledMsPerS / 1000 * seconds;
-      sum.throttledPeriods += sample.throttledPeriods;
-      sum.samples.push(sample);
-      totals.set(id.slice(0, 6), sum);
-    }
+    found.push(...sampler.sample(at, NONE).containers.values().filter((one) => one.at === at));
   });
-  assert.equal(totals.size, 5);
-  return (id) => totals.get(id) ?? assert.fail(`no samples of ${id}`);
+  const byID = Map.groupBy(found, ({ containerID }) => containerID.slice(0, 6));
+  assert.equal(byID.size, 5);
+  return (id: string) => {
+    const samples = byID.get(id) ?? assert.fail(`no samples of ${id}`);
+    const sum = (of: (one: ContainerSample) => number) =>
+      samples.reduce((total, one) => total + of(one), 0);
+    return {
+      samples,
+      wallS: sum((one) => one.intervalMs) / 1000,
+      usedS: sum((one) => one.usage * one.intervalMs) / 1e6,
+      throttledS: sum((one) => one.throttledMsPerS * one.intervalMs) / 1e6,
+      throttledPeriods: sum((one) => one.throttledPeriods),
+    };
+  };
 }
 
 function assertWithin(actual: number, expected: number, share: number): void {
@@ -304,14 +272,14 @@ function assertWithin(actual: number, expected: number, share: number): void {
   assert.ok(isNear, `${actual} is not within ${share * 100} % of ${expected}`);
 }
 
-function meanPressure({ samples }: Totals): number {
+function meanPressure(samples: readonly ContainerSample[]): number {
   const shares = samples.map(({ pressure }) => pressure ?? NaN);
   assert.ok(shares.every((share) => share >= 0 && share <= 1));
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
 Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level", async () => {
-  const of = await totalsOf("v1");
+  const of = await recorded("v1");
   // One busy loop each: what it did not use, it was kept from.
   for (const [id, used] of [["4b4e6a", 14.95], ["146753", 11.22]] as const) {
     const { wallS, usedS, throttledS } = of(id);
@@ -329,7 +297,7 @@ Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level"
 });
 
 Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", async () => {
-  const of = await totalsOf("v2");
+  const of = await recorded("v2");
   // The kernel's own counters over the run, seconds.
   const counted: readonly (readonly [string, number, number])[] = [
     ["111111", 15.50, 45.98],
@@ -343,24 +311,19 @@ Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", 
     assertWithin(of(id).throttledS, throttled, 0.06);
   }
   // PSI: held at 200 m it waits most of the time; the idle one next to never.
-  assert.ok(meanPressure(of("111111")) > 0.6);
-  assert.ok(meanPressure(of("444444")) < 0.1);
+  assert.ok(meanPressure(of("111111").samples) > 0.6);
+  assert.ok(meanPressure(of("444444").samples) < 0.1);
 });
 
 pure("nodeTable() names a pod once and marks what is not known", () => {
-  const containers = [
-    { id: "b".repeat(64), usage: 120.4, throttled: 300, quota: 200, periods: 2, pressure: 0.755 },
-    { id: "c".repeat(64) },
-  ];
+  const busy = { usage: 120.4, throttled: 300, quota: 200, periods: 2, pressure: 0.755 };
+  const containers = [{ id: "b".repeat(64), ...busy }, { id: "c".repeat(64) }];
   const text = nodeTable({
-    layout: "cgroup v2",
-    cores: 4,
-    intervalMs: 250.4,
+    ...{ layout: "cgroup v2", cores: 4, intervalMs: 250.4, warnings: [] },
     pods: [
       { uid: "pod-1", request: 99.6, containers },
       { uid: "pod-2", containers: [{ id: "d".repeat(64) }] },
     ],
-    warnings: [],
   });
   const [layout, counts = "", ...lines] = text.split("\n");
   assert.equal(layout, "cgroup v2");

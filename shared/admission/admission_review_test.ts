@@ -66,20 +66,18 @@ pure("parseAdmissionReview() names the field that is wrong, with its value", () 
   );
 });
 
-forAll(
-  "parseAdmissionReview() reads or refuses by name whatever it is given",
-  [fc.json(), fc.dictionary(fc.constantFrom(...Object.keys(REQUEST)), fc.jsonValue())],
-  (any, changes) => {
-    for (const body of [any, text(changes)]) {
-      try {
-        assert.equal(typeof parseAdmissionReview(body).uid, "string");
-      } catch (error) {
-        assert.ok(error instanceof TypeError && error.message.startsWith("Cannot read"), body);
-      }
+forAll("parseAdmissionReview() reads or refuses by name whatever it is given", [
+  fc.json(),
+  fc.dictionary(fc.constantFrom(...Object.keys(REQUEST)), fc.jsonValue()),
+], (any, changes) => {
+  for (const body of [any, text(changes)]) {
+    try {
+      assert.equal(typeof parseAdmissionReview(body).uid, "string");
+    } catch (error) {
+      assert.ok(error instanceof TypeError && error.message.startsWith("Cannot read"), body);
     }
-  },
-  1,
-);
+  }
+}, 1);
 
 pure("admissionAnswer() writes the patch as base64 of UTF-8, and nothing of none", () => {
   const { response, ...rest } = admissionAnswer("u1", { patch: [], warnings: [] });
@@ -101,7 +99,6 @@ const add = (name: string, value: unknown): JSONPatchOperation => ({
   ...{ op: "add", path: `/spec/${name}`, value },
 });
 
-/** A mutator that adds its name to the spec; fields as given. */
 function adding(name: string, mutation: Partial<Mutation> = {}): Mutator {
   return { name, mutate: () => ({ patch: [add(name, 1)], ...mutation }) };
 }
@@ -118,25 +115,22 @@ async function run(mutators: readonly Mutator[], { clock = newClock() } = {}) {
 
 const newClock = () => createVirtualClock({ wallStart: 0 });
 
-pure(
-  "runMutators() shows each the object as it was sent, and has their steps in order",
-  async () => {
-    const seen: unknown[] = [];
-    const { paths, warnings, failures } = await run([
-      adding("a", { warnings: ["said"] }),
-      { name: "idle", mutate: () => undefined },
-      {
-        name: "b",
-        mutate({ object }) {
-          seen.push(object);
-          return { patch: [{ op: "add", path: "/spec/b", value: 2 }] };
-        },
+pure("runMutators() shows each the object as it was sent, with steps in order", async () => {
+  const seen: unknown[] = [];
+  const { paths, warnings, failures } = await run([
+    adding("a", { warnings: ["said"] }),
+    { name: "idle", mutate: () => undefined },
+    {
+      name: "b",
+      mutate({ object }) {
+        seen.push(object);
+        return { patch: [{ op: "add", path: "/spec/b", value: 2 }] };
       },
-    ]);
-    assert.deepEqual(seen, [{ spec: {} }]);
-    assert.deepEqual([paths, warnings, failures], [["/spec/a", "/spec/b"], ["said"], []]);
-  },
-);
+    },
+  ]);
+  assert.deepEqual(seen, [{ spec: {} }]);
+  assert.deepEqual([paths, warnings, failures], [["/spec/a", "/spec/b"], ["said"], []]);
+});
 
 pure("runMutators() leaves out one that fails, with all that belongs to it", async () => {
   const fail = (): never => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import { openCgroupTree } from "../../adapters/cgroup_files.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
@@ -30,54 +31,31 @@ const V1_DOCKER = "docker/b43d92bf1e5c6f78bb9b7bc6f40721280299855ba692092716e3a1
 
 const fixture = (path: string) => Deno.readTextFileSync(new URL(path, FIXTURES));
 
-Deno.test("parseCpuStatV2() reads a real file, with and without bandwidth counters", () => {
-  assert.deepEqual(parseCpuStatV2(fixture(`${V2_POD}/cpu.stat`)), {
-    usageMs: 3795681.254,
-    periods: 809036,
-    throttledPeriods: 76,
-    throttledMs: 363.166,
-  });
-  assert.deepEqual(parseCpuStatV2(fixture("unified/system.slice/ssh.service/cpu.stat")), {
-    usageMs: 151439.967,
-    periods: 0,
-    throttledPeriods: 0,
-    throttledMs: 0,
-  });
-});
-
-Deno.test("parseCpuStatV1() reads a real file", () => {
-  assert.deepEqual(parseCpuStatV1(fixture(`cpu/${V1_DOCKER}/cpu.stat`)), {
-    periods: 380975143,
-    throttledPeriods: 5583849,
-    throttledMs: 254005032.764376,
-  });
-});
-
-Deno.test("parseCpuacctUsage() reads a real file", () => {
-  const text = fixture(`cpuacct/${V1_DOCKER}/cpuacct.usage`);
-  assert.equal(parseCpuacctUsage(text), 107292866.812141);
-});
-
-Deno.test("parseCpuMax() reads real files", () => {
-  assert.equal(parseCpuMax(fixture(`${V2_POD}/cpu.max`)), 100);
-  const docker = "docker-ba7b10d15d16e10e3de7a2dcd408a3d971169ae303f46cfad4c5453c6326fee2.scope";
-  assert.equal(parseCpuMax(fixture(`system.slice/${docker}/cpu.max`)), undefined);
-});
-
-Deno.test("parseCfsQuota() reads real files, and takes the quota by its period", () => {
-  const of = (directory: string) =>
+Deno.test("every parser reads real files", () => {
+  const v2 = (file: string) => fixture(`${V2_POD}/${file}`);
+  const quota = (directory: string) =>
     parseCfsQuota(
       fixture(`cpu/${directory}/cpu.cfs_quota_us`),
       parseCfsPeriod(fixture(`cpu/${directory}/cpu.cfs_period_us`)),
     );
-  assert.equal(of(V1_DOCKER), 1500);
-  assert.equal(of("system.slice/docker.service"), undefined);
-  assert.equal(parseCfsQuota("20000\n", 50), 400);
-});
-
-Deno.test("parsePressure() reads the line some of a real file", () => {
-  const real = parsePressure(fixture(`${V2_POD}/cpu.pressure`));
-  assert.deepEqual(real, { waitingMs: 465907.442, share: 0 });
+  assert.deepEqual(parseCpuStatV2(v2("cpu.stat")), {
+    ...{ usageMs: 3795681.254, periods: 809036, throttledPeriods: 76, throttledMs: 363.166 },
+  });
+  // Without bandwidth counters.
+  assert.deepEqual(parseCpuStatV2(fixture("unified/system.slice/ssh.service/cpu.stat")), {
+    ...{ usageMs: 151439.967, periods: 0, throttledPeriods: 0, throttledMs: 0 },
+  });
+  assert.deepEqual(parseCpuStatV1(fixture(`cpu/${V1_DOCKER}/cpu.stat`)), {
+    ...{ periods: 380975143, throttledPeriods: 5583849, throttledMs: 254005032.764376 },
+  });
+  const usage = fixture(`cpuacct/${V1_DOCKER}/cpuacct.usage`);
+  assert.equal(parseCpuacctUsage(usage), 107292866.812141);
+  const docker = "docker-ba7b10d15d16e10e3de7a2dcd408a3d971169ae303f46cfad4c5453c6326fee2.scope";
+  const unlimited = fixture(`system.slice/${docker}/cpu.max`);
+  assert.deepEqual([parseCpuMax(v2("cpu.max")), parseCpuMax(unlimited)], [100, undefined]);
+  const quotas = [quota(V1_DOCKER), quota("system.slice/docker.service")];
+  assert.deepEqual([...quotas, parseCfsQuota("20000\n", 50)], [1500, undefined, 400]);
+  assert.deepEqual(parsePressure(v2("cpu.pressure")), { waitingMs: 465907.442, share: 0 });
   // Before 5.13 there is no line for full at the level of the CPU.
   const old = "some avg10=5.43 avg60=0.98 avg300=100.00 total=938141\n";
   assert.deepEqual(parsePressure(old), { waitingMs: 938.141, share: 5.43 / 100 });
@@ -89,17 +67,14 @@ Deno.test("parseCpuShares() gives the request that the kubelet wrote", () => {
   }
 });
 
-Deno.test("requestOfLinearWeight() is at most one step of 26 m off what the kubelet wrote", () => {
+forAll("requestOfLinearWeight() is at most one step of 26 m off what the kubelet wrote", [
+  fc.integer({ min: 2, max: 256_000 }),
+], (request) => {
   assert.equal(requestOfLinearWeight(1), 0);
-  fc.assert(
-    fc.property(fc.integer({ min: 2, max: 256_000 }), (request) => {
-      const shares = Math.floor(request * 1024 / 1000);
-      const weight = 1 + Math.floor((Math.max(2, shares) - 2) * 9999 / 262142);
-      const read = requestOfLinearWeight(weight);
-      assert.ok(read <= request && request - read <= 28, `${request} read as ${read}`);
-    }),
-    cases(5),
-  );
+  const shares = Math.floor(request * 1024 / 1000);
+  const weight = 1 + Math.floor((Math.max(2, shares) - 2) * 9999 / 262142);
+  const read = requestOfLinearWeight(weight);
+  assert.ok(read <= request && request - read <= 28, `${request} read as ${read}`);
 });
 
 Deno.test("requestOfCurvedWeight() undoes the newer runtimes' curve", () => {
@@ -183,11 +158,8 @@ function checkOutcome(parse: () => unknown): void {
 pure("readNodeUsage() reads the root's CPU time in either version, at any mount point", () => {
   const of = (layout: Parameters<typeof readNodeUsage>[1], files: Record<string, string>) =>
     readNodeUsage(createMemoryTree(files), layout);
-  const [v1, v2] = [{ version: 1, cpu: "cpu", cpuacct: "cpuacct" }, {
-    version: 2,
-    cpu: "",
-    cpuacct: "",
-  }] as const;
+  const v1 = { version: 1, cpu: "cpu", cpuacct: "cpuacct" } as const;
+  const v2 = { version: 2, cpu: "", cpuacct: "" } as const;
   assert.equal(of(v1, { "cpuacct/cpuacct.usage": "2500000\n" }), 2.5);
   // The root has no bandwidth counters.
   assert.equal(of(v2, { "cpu.stat": "usage_usec 7000\nuser_usec 5000\nsystem_usec 2000\n" }), 7);
@@ -213,17 +185,9 @@ Deno.test("ignoresLimits() follows the state of sched_ext in a tree of files", a
     assert.equal(ignoresLimits(kernel), false);
     await Deno.mkdir(`${root}/sched_ext`);
     assert.equal(ignoresLimits(kernel), false);
-    for (
-      const [state, ignores] of [
-        ["disabled", false],
-        ["enabling", true],
-        ["enabled", true],
-        ["disabling", true],
-        ["disabled", false],
-      ] as const
-    ) {
+    for (const state of ["disabled", "enabling", "enabled", "disabling", "disabled"]) {
       await Deno.writeTextFile(`${root}/sched_ext/state`, `${state}\n`);
-      assert.equal(ignoresLimits(kernel), ignores, state);
+      assert.equal(ignoresLimits(kernel), state !== "disabled", state);
     }
     assert.equal(ignoresLimits(absent), false);
   } finally {
@@ -250,17 +214,14 @@ pure("findLayout() distinguishes the versions by what is there", () => {
   }
 });
 
-pure("findLayout() does not take another controller's mount for version 2", () => {
-  assert.throws(() => findLayout(trees("memory/kubepods", "cpuset/kubepods")), /Cannot find/);
-});
-
 pure("findLayout() takes the nearest root, not those of nodes nested in this one", () => {
   const nested = "system.slice/docker-a.scope/kubelet.slice/kubelet-kubepods.slice";
   assert.deepEqual(findLayout(trees("kubepods.slice", nested)).roots, ["kubepods.slice"]);
   assert.deepEqual(findLayout(trees(nested)).roots, [nested]);
 });
 
-pure("findLayout() lists what it tried when there is none", () => {
+pure("findLayout() lists what it tried when there is none, or of another controller only", () => {
+  assert.throws(() => findLayout(trees("memory/kubepods", "cpuset/kubepods")), /Cannot find/);
   assert.throws(() => findLayout(trees("cpu/docker/x", "cpuacct/docker/x", "system.slice")), {
     name: "Error",
     message: /joined \(not mounted\).*apart \(.*: 3\).*cgroup v2 \(.*: 2\).*\/sys\/fs\/cgroup/,
@@ -284,7 +245,8 @@ interface Case {
   readonly beside?: readonly string[];
 }
 
-const SYSTEMD = `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${U}.slice`;
+const SLICE = "kubepods.slice/kubepods";
+const SYSTEMD = `${SLICE}-burstable.slice/kubepods-burstable-pod${U}.slice`;
 
 const CASES: readonly Case[] = [
   ...["cri-containerd-", "crio-", "docker-", "pouch-"].map((prefix) => ({
@@ -292,7 +254,7 @@ const CASES: readonly Case[] = [
   })),
   {
     directory:
-      `kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod${U}.slice/cri-containerd-${C}.scope`,
+      `${SLICE}-besteffort.slice/kubepods-besteffort-pod${U}.slice/cri-containerd-${C}.scope`,
   },
   { directory: `kubepods.slice/kubepods-pod${U}.slice/cri-containerd-${C}.scope` },
   { directory: `kubepods/burstable/pod${UID}/${C}` },
@@ -367,7 +329,7 @@ for (const { name, cpu, others } of MOUNTS) {
   });
 }
 
-pure("listPods() lists several containers, and pods that have none yet", () => {
+pure("listPods() lists several containers, pods that have none yet, and none that is gone", () => {
   const tree = createMemoryTree({
     [`kubepods/pod${UID}/${C}/cpu.stat`]: "",
     [`kubepods/pod${UID}/${"d1".repeat(32)}/cpu.stat`]: "",
@@ -376,16 +338,9 @@ pure("listPods() lists several containers, and pods that have none yet", () => {
     "kubepods/besteffort/podless/not-an-id/cpu.stat": "",
     "kubepods/other/cpu.stat": "",
   });
-  const pods = listPods(tree, findLayout(tree));
-  assert.deepEqual(
-    pods.map(({ uid, containers }) => [uid, containers.length]).sort(),
-    [[UID, 2], [STATIC, 0]].sort(),
-  );
-});
-
-pure("listPods() gives nothing when all pods vanished", () => {
-  const tree = createMemoryTree({ [`kubepods/pod${UID}/${C}/cpu.stat`]: "" });
   const layout = findLayout(tree);
+  const found = listPods(tree, layout).map(({ uid, containers }) => [uid, containers.length]);
+  assert.deepEqual(found.sort(), [[UID, 2], [STATIC, 0]].sort());
   tree.remove("kubepods");
   assert.deepEqual(listPods(tree, layout), []);
 });

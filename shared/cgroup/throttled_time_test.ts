@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { cases } from "../../tests/fixtures/cases.ts";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { type Interval, intervalBetween, type Reading } from "./sample.ts";
@@ -13,12 +12,7 @@ import {
 import { createUsageWindow } from "./usage_window.ts";
 
 const interval = (growth: Partial<Interval> = {}): Interval => ({
-  at: 1000,
-  intervalMs: 250,
-  usageMs: 50,
-  periods: 3,
-  throttledPeriods: 2,
-  throttledMs: 0,
+  ...{ at: 1000, intervalMs: 250, usageMs: 50, periods: 3, throttledPeriods: 2, throttledMs: 0 },
   ...growth,
 });
 
@@ -138,52 +132,40 @@ pure("throttledTime() is a number where next to nothing was counted inside of th
   assert.deepEqual(containers.map(({ throttledMs }) => throttledMs), [8.9e-16, 0]);
 });
 
-pure("throttledTime() stays between nothing and the CPUs' time for any growth", () => {
-  const growth = fc.record({
-    usageMs: fc.double({ min: 0, max: 4000, noNaN: true }),
-    throttledMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
-    periods: fc.nat(100),
-    throttledPeriods: fc.nat(100),
-  }, { noNullPrototype: true }).map(interval);
-  const pods = fc.array(fc.record({ pod: growth, containers: fc.array(growth, { maxLength: 4 }) }));
-  fc.assert(
-    fc.property(pods, (samples) => {
-      let memory: LevelMemory = NO_LEVEL_MEMORY;
-      for (const { pod, containers } of samples) {
-        const pairs = containers.map((each) => ({ interval: each }));
-        const result = throttledTime(memory, { pod, containers: pairs, cores: 4 });
-        memory = result.memory;
-        for (const [index, { throttledMs, throttledPeriods }] of result.containers.entries()) {
-          const { usageMs = 0, periods = 0, throttledPeriods: own = 0 } = containers[index] ?? {};
-          assert.ok(throttledMs >= 0 && throttledMs <= Math.max(0, 4 * 250 - usageMs));
-          assert.ok(throttledPeriods >= 0 && throttledPeriods <= Math.max(periods, own));
-        }
-      }
-    }),
-    cases(5),
-  );
+const growth = fc.record({
+  usageMs: fc.double({ min: 0, max: 4000, noNaN: true }),
+  throttledMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
+  periods: fc.nat(100),
+  throttledPeriods: fc.nat(100),
+}, { noNullPrototype: true }).map(interval);
+
+forAll("throttledTime() stays between nothing and the CPUs' time for any growth", [
+  fc.array(fc.record({ pod: growth, containers: fc.array(growth, { maxLength: 4 }) })),
+], (samples) => {
+  let memory: LevelMemory = NO_LEVEL_MEMORY;
+  for (const { pod, containers } of samples) {
+    const pairs = containers.map((each) => ({ interval: each }));
+    const result = throttledTime(memory, { pod, containers: pairs, cores: 4 });
+    memory = result.memory;
+    for (const [index, { throttledMs, throttledPeriods }] of result.containers.entries()) {
+      const { usageMs = 0, periods = 0, throttledPeriods: own = 0 } = containers[index] ?? {};
+      assert.ok(throttledMs >= 0 && throttledMs <= Math.max(0, 4 * 250 - usageMs));
+      assert.ok(throttledPeriods >= 0 && throttledPeriods <= Math.max(periods, own));
+    }
+  }
 });
 
 const zero: Reading = { at: 1000, usageMs: 50, periods: 10, throttledPeriods: 3, throttledMs: 80 };
 const later: Reading = {
-  at: 1250,
-  usageMs: 100,
-  periods: 12,
-  throttledPeriods: 5,
-  throttledMs: 230,
+  ...{ at: 1250, usageMs: 100, periods: 12, throttledPeriods: 5, throttledMs: 230 },
 };
 
 pure("intervalBetween() gives the growth of all counters", () => {
-  assert.deepEqual(intervalBetween([zero, later], { cores: 1 }), {
-    at: 1250,
-    intervalMs: 250,
-    usageMs: 50,
-    periods: 2,
-    throttledPeriods: 2,
-    throttledMs: 150,
-  });
   const pair = [{ ...zero, pressureMs: 5 }, { ...later, pressureMs: 105 }] as const;
-  assert.equal(intervalBetween(pair, { cores: 1 })?.pressureMs, 100);
+  const grown = { usageMs: 50, periods: 2, throttledPeriods: 2, throttledMs: 150 };
+  const expected = { at: 1250, intervalMs: 250, ...grown };
+  assert.deepEqual(intervalBetween([zero, later], { cores: 1 }), expected);
+  assert.deepEqual(intervalBetween(pair, { cores: 1 }), { ...expected, pressureMs: 100 });
 });
 
 pure("intervalBetween() gives none when the clock stood, jumped, or too little time passed", () => {
@@ -212,28 +194,6 @@ pure("intervalBetween() gives none when more CPU was used than the node has", ()
   assert.equal(intervalBetween([zero, used(541)], { cores: 2 }), undefined);
 });
 
-pure("intervalBetween() never gives a negative or endless rate", () => {
-  const number = fc.double({ noNaN: false });
-  const reading: fc.Arbitrary<Reading> = fc.record({
-    at: number,
-    usageMs: fc.double({ min: 0, max: 1e15 }),
-    periods: fc.nat(),
-    throttledPeriods: fc.nat(),
-    throttledMs: fc.double({ min: 0, max: 1e15 }),
-  }, { noNullPrototype: true });
-  fc.assert(
-    fc.property(reading, reading, (a, b) => {
-      const interval = intervalBetween([a, b], { cores: 64 });
-      if (interval === undefined) return;
-      const { intervalMs, at: _at, ...growth } = interval;
-      assert.ok(intervalMs > 0);
-      for (const value of Object.values(growth)) assert.ok(Number.isFinite(value) && value >= 0);
-    }),
-    cases(5),
-  );
-});
-
-/** Adds readings every 250 ms at these millicores, one value a second. */
 function fill(values: readonly number[]) {
   const window = createUsageWindow();
   let usageMs = 7;
@@ -263,15 +223,12 @@ pure("percentile() is the nearest rank of the steps' means", () => {
   assert.ok(Math.abs(ofHundred(6) - 800) < 0.01);
 });
 
-pure("percentile() forgets what is older than the window", () => {
+pure("percentile() forgets what is older than the window, and counts long gaps", () => {
   const after = (quiet: number) =>
     fill([...Array(20).fill(900), ...Array(quiet).fill(50)]).window.percentile();
   // 16 of 300 seconds busy lie within the highest 20th and one more, 15 do not.
   assert.ok(after(284) > 899);
   assert.ok(after(285) < 50.01);
-});
-
-pure("add() counts a long gap for as many steps as it lasted", () => {
   const { window, usageMs, at } = fill(Array(20).fill(900));
   window.add(at + 300_000, usageMs + 3000);
   assert.ok(Math.abs(window.percentile() - 10) < 0.01);
@@ -284,12 +241,4 @@ pure("add() begins anew after a reset or a clock that went back, and keeps what 
   window.add(0, 600);
   window.add(1000, 900);
   assert.ok(Math.abs(window.percentile() - 300) < 0.01);
-});
-
-forAll("percentile() lies between the smallest and the largest mean", [
-  fc.array(fc.integer({ min: 0, max: 64_000 }), { minLength: 1 }),
-], (values) => {
-  const found = fill(values).window.percentile();
-  assert.ok(found >= Math.min(...values) * 0.9999 - 1e-6);
-  assert.ok(found <= Math.max(...values) * 1.0001 + 1e-6);
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import * as z from "zod";
+import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { choiceKind, namespacesKind, numberKind, optionalKind } from "./kinds.ts";
 import { effectiveFields, effectiveSettings, type SettingSources } from "./load.ts";
@@ -8,17 +9,11 @@ import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
 import { serverURLKind } from "./server_kinds.ts";
 import { setting, type SettingsSchema } from "./setting.ts";
 
-/** The YAML parser looks at two variables for its own debugging. */
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
-}
-
 const rules = (text: string) => ({ default: text, description: "" });
 
 const SCHEMA = z.object({
   burstFactor: setting("market.burstFactor", {
-    kind: numberKind({ min: 1, max: 100 }),
-    ...rules("4"),
+    ...{ kind: numberKind({ min: 1, max: 100 }), ...rules("4") },
   }),
   enabled: MARKET_SETTING,
   excluded: setting("market.excludedNamespaces", {
@@ -36,7 +31,6 @@ const ALIASED = z.object({
   listen: setting("controller.listen", { kind: numberKind({ max: 100 }), ...rules("80") }),
 });
 
-/** With the alias `dryRun`. */
 const DRY_RUN = z.object({ dryRun: DRY_RUN_SETTING });
 
 /** A file beside which these keys are in a ConfigMap. */
@@ -52,7 +46,7 @@ function faults(sources: SettingSources, schema: SettingsSchema = SCHEMA): reado
   return "faults" in result ? result.faults : [];
 }
 
-test("effectiveSettings() takes flag over variable over file and keys over default", () => {
+pureYAML("effectiveSettings() takes flag over variable over file and keys over default", () => {
   const given = fc.record({ flag: fc.boolean(), env: fc.boolean(), text: fc.boolean() });
   fc.assert(fc.property(given, (set) => {
     const read = effectiveSettings(SCHEMA, {
@@ -84,7 +78,7 @@ test("effectiveSettings() takes flag over variable over file and keys over defau
   }));
 });
 
-test("effectiveSettings() reports all faults at once, with source, key, value and remedy", () => {
+pureYAML("effectiveSettings() reports all faults at once, with all that mends them", () => {
   const found = faults({
     flags: flags({ "--market": "maybe" }),
     env: {
@@ -105,16 +99,12 @@ test("effectiveSettings() reports all faults at once, with source, key, value an
     /^env SPOTALIS_METRICS_ENABLED .*; unset it$/,
     /^flag --market is "maybe", .* off$/,
   ]);
-  const rows: readonly (readonly [string, RegExp])[] = [
-    ["market: {", /^config\.yaml: is not YAML: /],
-    ["[1]", /^config\.yaml: .* sections .*market/],
-    ["market: [1]", /^config\.yaml: market\.enabled is "1", /],
-    ["market:\n# nothing yet\n", /^$/],
-  ];
-  for (const [text, fault] of rows) assert.match(faults({ file: file(text) }).join(), fault);
+  const inFile = (text: string) => faults({ file: file(text) }).join();
+  assert.match(inFile("market: [1]"), /^config\.yaml: market\.enabled is "1", /);
+  assert.equal(inFile("market:\n# nothing yet\n"), "");
 });
 
-test("effectiveSettings() takes `market: off` for the whole section", () => {
+pureYAML("effectiveSettings() takes `market: off` for the whole section", () => {
   const read = effectiveSettings(SCHEMA, { file: file("market: off") });
   assert.ok(!("faults" in read));
   const { enabled, ...others } = read.values;
@@ -129,7 +119,7 @@ test("effectiveSettings() takes `market: off` for the whole section", () => {
   });
 });
 
-test("effectiveSettings() takes a setting by its other names, in the place of its own", () => {
+pureYAML("effectiveSettings() takes a setting by its other names, in the place of its own", () => {
   const typed = flags({ "--metrics-addr": "1" });
   const env = { MBCAS_CONTROLLER_LISTEN: "2" };
   const rows: readonly (readonly [SettingSources, number, string])[] = [
@@ -148,34 +138,22 @@ test("effectiveSettings() takes a setting by its other names, in the place of it
   }
 });
 
-test("effectiveSettings() refuses two names of a setting with two values, and names both", () => {
-  const two = flags({ "--listen": "1", "--metrics-addr": "2" });
+pureYAML("effectiveSettings() refuses two names of a setting with two values", () => {
   const both = file("metrics: {port: 3}\ncontroller: {listen: 4}");
-  const rows: readonly (readonly [SettingsSchema, SettingSources, readonly RegExp[]])[] = [
-    [ALIASED, { flags: two }, [
-      /^flag --listen is "1" and flag --metrics-addr is "2", .* controller\.listen: /,
-    ]],
-    [ALIASED, { file: both }, [
-      /: controller\.listen is "4" and config\.yaml: metrics\.port is "3", .* controller\.listen: /,
-    ]],
-    [DRY_RUN, { file: file("controller: {dryRun: off}", { dryRun: "on" }) }, [
-      /: controller\.dryRun is "off" and \/etc\/dryRun is "on", .* controller\.dryRun: /,
-    ]],
-    [DRY_RUN, { file: file("dryRun: off", { dryRun: "on" }) }, [
-      /: dryRun is "off" and \/etc\/dryRun is "on", .* controller\.dryRun: /,
-    ]],
-    // In no section, and none of its own names.
-    [ALIASED, { file: file("controller: {port: 3}\nlisten: 1") }, [
-      /^config\.yaml: controller\.port /,
-      /^config\.yaml: listen /,
-    ]],
-    [DRY_RUN, { file: file("dryRun: {a: 1}") }, [/: dryRun is {"a":1}, .* list$/]],
-    [DRY_RUN, { file: file("", { dryRan: "on" }) }, [/^\/etc\/dryRan /]],
-  ];
-  for (const [schema, sources, patterns] of rows) assertMatches(faults(sources, schema), patterns);
+  assertMatches(faults({ file: both }, ALIASED), [
+    /: controller\.listen is "4" and config\.yaml: metrics\.port is "3", .* controller\.listen: /,
+  ]);
+  const keyed = file("controller: {dryRun: off}", { dryRun: "on" });
+  assertMatches(faults({ file: keyed }, DRY_RUN), [
+    /: controller\.dryRun is "off" and \/etc\/dryRun is "on", .* controller\.dryRun: /,
+  ]);
+  // In no section, and none of its own names.
+  const unknown = file("controller: {port: 3}\nlisten: 1");
+  const patterns = [/^config\.yaml: controller\.port /, /^config\.yaml: listen /];
+  assertMatches(faults({ file: unknown }, ALIASED), patterns);
 });
 
-test("effectiveSettings() shows no password of an address under another name", () => {
+pureYAML("effectiveSettings() shows no password of an address under another name", () => {
   const kind = optionalKind(serverURLKind);
   const schema = z.object({ url: setting("metrics.prometheusURL", { kind, ...rules("") }) });
   const secret = "http://reader:hunter2@prometheus";

@@ -7,8 +7,11 @@ import type { Lease } from "../api/lease.ts";
 import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
-import { electionStep, observe } from "./election_step.ts";
+import { electionStep } from "./election_step.ts";
+import { inParallel } from "./in_parallel.ts";
 import { type ElectionEnd, type LeaseStore, runLeaderElection } from "./leader_election.ts";
+import { createSupervisor } from "./supervisor.ts";
+import { untilAborted, within } from "./time_limit.ts";
 
 /** A server with one Lease; requests take 5 to 45 ms there and as long back. */
 function createServer(clock: Clock, random: Random) {
@@ -63,11 +66,9 @@ function skewed(base: VirtualClock, { rate, startMs }: { rate: number; startMs: 
 }
 
 interface Process {
-  /** Stops it cleanly. */
   readonly stop: () => void;
   /** From now on it is cut off, and at once gone. */
   readonly kill: () => void;
-  /** Whether it reaches the server. */
   readonly link: { up: boolean };
   readonly alive: () => boolean;
   readonly works: () => boolean;
@@ -100,10 +101,7 @@ function world(seed: number) {
       works: () => alive && working,
       ended: runLeaderElection({
         store: server.store(() => link.up),
-        clock: own,
-        random,
-        log: silentLog,
-        identity,
+        ...{ clock: own, random, log: silentLog, identity },
         async lead(signal) {
           const other = processes.findIndex(({ works }) => works());
           if (alive && other >= 0) overlap = `${identity} leads while p${other} works`;
@@ -256,39 +254,132 @@ pure("runLeaderElection() never has two leaders, and always one again within 20 
 
 const LEASE: Lease = {
   metadata: { name: "l", namespace: "n", uid: "u", resourceVersion: "7" },
-  holder: "a",
-  durationSeconds: 15,
-  acquireTimeMs: 1,
-  renewTimeMs: 2,
-  transitions: 3,
+  ...{ holder: "a", durationSeconds: 20, acquireTimeMs: 1, renewTimeMs: 2, transitions: 3 },
 };
 
-const MOMENT = { identity: "b", nowMs: 20_000, wallMs: 99, leaseMs: 15_000 };
+pure("electionStep() creates, renews or takes a record, whatever its times are", () => {
+  const moment = { identity: "b", nowMs: 20_000, wallMs: 99, leaseMs: 15_000 };
+  const step = (change: Partial<Lease>, seenMs = 20_000) =>
+    electionStep({ lease: { ...LEASE, ...change }, seenMs }, moment);
+  assert.deepEqual(step({}, 12_000), { do: "wait", ms: 12_000 });
+  const own = { ...LEASE, holder: "b", durationSeconds: 15, renewTimeMs: 99 };
+  assert.deepEqual(step({ holder: "b" }), { do: "update", lease: own });
+  const taken = { do: "update", lease: { ...own, acquireTimeMs: 99, transitions: 4 } };
+  assert.deepEqual([step({ holder: "" }), step({}, 0)], [taken, taken]);
+  const created = electionStep({ lease: undefined, seenMs: 0 }, moment);
+  assert.ok(created.do === "create");
+  assert.deepEqual([created.lease.transitions, created.lease.acquireTimeMs], [0, 99]);
+});
 
-pure("electionStep() waits for a record that was seen to change, whatever its times are", () => {
-  const state = { lease: LEASE, seenMs: 12_000 };
-  assert.deepEqual(electionStep(state, MOMENT), { do: "wait", ms: 7000 });
-  const taken = electionStep({ lease: LEASE, seenMs: 5000 }, MOMENT);
-  assert.deepEqual(taken, {
-    do: "update",
-    lease: { ...LEASE, holder: "b", acquireTimeMs: 99, renewTimeMs: 99, transitions: 4 },
+pure("createSupervisor() aborts all loops on the first failure", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog });
+  const boom = new TypeError("boom");
+  let ended = false;
+  supervisor.supervise("steady", untilAborted(supervisor.signal).then(() => void (ended = true)));
+  supervisor.supervise("broken", clock.sleep(10).then(() => Promise.reject(boom)));
+  supervisor.supervise(
+    "late",
+    untilAborted(supervisor.signal).then(() => Promise.reject(new Error("second"))),
+  );
+  const done = assert.rejects(supervisor.done(), (error: Error) => {
+    assert.match(error.message, /"broken" failed: TypeError: boom/);
+    assert.equal(error.cause, boom);
+    return true;
   });
+  await clock.runUntil(20);
+  await done;
+  assert.ok(ended);
 });
 
-pure("electionStep() takes a released record, renews its own, creates one", () => {
-  const seenMs = MOMENT.nowMs;
-  const released = electionStep({ lease: { ...LEASE, holder: "" }, seenMs }, MOMENT);
-  assert.ok(released.do === "update" && released.lease.holder === "b");
-  const renewed = electionStep({ lease: { ...LEASE, holder: "b" }, seenMs }, MOMENT);
-  assert.deepEqual(renewed, { do: "update", lease: { ...LEASE, holder: "b", renewTimeMs: 99 } });
-  const created = electionStep({ lease: undefined, seenMs }, MOMENT);
-  assert.ok(created.do === "create" && created.lease.transitions === 0);
+pure("createSupervisor() waits on stop for every loop, those added meanwhile too", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog });
+  const ended: string[] = [];
+  const lasting = (name: string, ms: number) => clock.sleep(ms).then(() => void ended.push(name));
+  supervisor.supervise("short", lasting("short", 10));
+  supervisor.supervise(
+    "parent",
+    clock.sleep(20).then(() => supervisor.supervise("child", lasting("child", 30))),
+  );
+  supervisor.stop();
+  const done = supervisor.done();
+  await clock.runUntil(100);
+  await done;
+  assert.deepEqual(ended, ["short", "child"]);
 });
 
-pure("observe() keeps the time of a record that stands still", () => {
-  const state = { lease: LEASE, seenMs: 5 };
-  assert.equal(observe(state, { lease: { ...LEASE }, nowMs: 9 }).seenMs, 5);
-  const metadata = { ...LEASE.metadata, resourceVersion: "8" };
-  assert.equal(observe(state, { lease: { ...LEASE, metadata }, nowMs: 9 }).seenMs, 9);
-  assert.equal(observe(state, { lease: undefined, nowMs: 9 }).seenMs, 9);
+pure("createSupervisor() names the loops that do not end within the grace", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog, graceMs: 500 });
+  supervisor.supervise("deaf", new Promise(() => {}));
+  const done = assert.rejects(supervisor.done(), /still running after 500 ms: deaf/);
+  await clock.runUntil(10_000);
+  supervisor.stop();
+  await clock.runUntil(10_600);
+  await done;
+});
+
+pure("createSupervisor() is done when every loop ended of its own", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog });
+  await supervisor.done();
+  supervisor.supervise("once", Promise.resolve());
+  await supervisor.done();
+  assert.equal(supervisor.signal.aborted, false);
+});
+
+pure("within() ends its wait with the work, whether that succeeds or fails", async () => {
+  const waits: AbortSignal[] = [];
+  const sleep = (_ms: number, signal = new AbortController().signal) => {
+    waits.push(signal);
+    return new Promise<void>(() => {});
+  };
+  const limit = { clock: { sleep }, ms: 1000, onTimeout: () => "late" };
+  assert.equal(await within(() => Promise.resolve("done"), limit), "done");
+  await assert.rejects(within(() => Promise.reject(new TypeError("broken")), limit), TypeError);
+  assert.deepEqual(waits.map((wait) => wait.aborted), [true, true]);
+});
+
+pure("within() aborts late work, and ignores its failure", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const work = async (signal: AbortSignal): Promise<string> => {
+    await untilAborted(signal);
+    throw new TypeError("too late");
+  };
+  const result = within(work, { clock, ms: 1000, onTimeout: () => "late" });
+  await clock.runUntil(1000);
+  assert.equal(await result, "late");
+});
+
+pure("untilAborted() resolves at once for a signal that is aborted already", async () => {
+  await untilAborted(AbortSignal.abort());
+});
+
+pure("inParallel() keeps the order of the items and runs at most 8 at once", async () => {
+  let running = 0;
+  let most = 0;
+  const items = Array.from({ length: 30 }, (_, index) => index);
+  const results = await inParallel(items, async (item) => {
+    most = Math.max(most, ++running);
+    for (let turn = 0; turn < 30 - item; turn++) await Promise.resolve();
+    running--;
+    return item * 2;
+  });
+  assert.deepEqual(results, items.map((item) => item * 2));
+  assert.equal(most, 8);
+});
+
+pure("inParallel() rejects with the first error after the others have settled", async () => {
+  const done: number[] = [];
+  await assert.rejects(
+    inParallel([1, 2, 3], async (item) => {
+      await Promise.resolve();
+      if (item === 2) throw new RangeError("Cannot do 2: no");
+      done.push(item);
+      return item;
+    }),
+    /Cannot do 2/,
+  );
+  assert.deepEqual(done, [1, 3]);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
-import { logUniform, needOf } from "../../tests/fixtures/market/bids_arbitrary.ts";
+import { anyMarket, logUniform } from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { GRID } from "../quantity.ts";
@@ -19,24 +19,21 @@ import { splitByRequest } from "./pod_split.ts";
 import { isAtCeiling, type LimitBounds, roundBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
-pure(
-  "marketCapacity() takes off a reserve, pressures, and unmanaged CPU that is not available",
-  () => {
-    const rows = [
-      [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
-      [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
-      [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
-      [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
-      // Others request 4000 m and use 500 m; then they use all.
-      [{ allocatable: 8000, unmanaged: 4000, pressures: 0, available: 7500 }, 6750],
-      [{ allocatable: 8000, unmanaged: 4000, pressures: 1, available: 7500 }, 6075],
-      [{ allocatable: 8000, unmanaged: 4000, pressures: 0, available: 3500 }, 3200],
-    ] as const;
-    for (const [input, capacity] of rows) {
-      assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
-    }
-  },
-);
+pure("marketCapacity() takes off reserve, pressures and unmanaged CPU that is used", () => {
+  const rows = [
+    [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
+    [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
+    [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
+    [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
+    // Others request 4000 m and use 500 m; then they use all.
+    [{ allocatable: 8000, unmanaged: 4000, pressures: 0, available: 7500 }, 6750],
+    [{ allocatable: 8000, unmanaged: 4000, pressures: 1, available: 7500 }, 6075],
+    [{ allocatable: 8000, unmanaged: 4000, pressures: 0, available: 3500 }, 3200],
+  ] as const;
+  for (const [input, capacity] of rows) {
+    assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
+  }
+});
 
 const LIMIT: HeldLimit = { floor: 100, ceiling: 800, present: 300, demand: 400 };
 
@@ -84,26 +81,6 @@ pure("limitBounds() are what holds allow: no change, no decrease, or half of the
     assert.deepEqual(limitBounds({ ...LIMIT, ...fields }), { floor, ceiling });
   }
 });
-
-forAll(
-  "limitBounds() never has a floor above its ceiling, and each hold includes the weaker ones",
-  [fc.record({
-    floor: fc.integer({ min: 10, max: 5000 }),
-    spare: fc.nat(5000),
-    present: fc.integer({ min: 1, max: 12_000 }),
-    demand: fc.option(fc.nat(12_000), { nil: undefined }),
-  })],
-  ({ floor: least, spare, ...rest }) => {
-    const limit = { ...rest, floor: least, ceiling: least + spare };
-    const holds = ([undefined, "half", "lower", "both"] as const)
-      .map((held) => limitBounds({ ...limit, held }));
-    for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
-    if (limit.demand === undefined || limit.present < least) return;
-    const floors = holds.map(({ floor }) => floor);
-    assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
-    assert.equal(holds[3]?.ceiling, limit.present);
-  },
-);
 
 pure("withStartupDemand() divides what is spare by weight among those that start", () => {
   const starts = (change: Change = {}): Bidder =>
@@ -200,17 +177,11 @@ const amount = fc.nat(5_000_000).map((n) => n / 1000);
 const bounds: fc.Arbitrary<LimitBounds> = fc.tuple(amount, fc.oneof(fc.constant(0), amount))
   .map(([floor, width]) => ({ floor, ceiling: floor + width }));
 
-/** A market with bounds on the grid, as the agent clears it, and its capacity. */
-const market: fc.Arbitrary<{ bids: Bid[]; capacity: number }> = fc.array(
-  fc.record({
-    weight: fc.integer({ min: 1, max: 5000 }),
-    range: bounds.map(roundBounds),
-    demand: amount,
-  }).map(({ weight, range, demand }) => ({ weight, ...range, demand })),
-  { minLength: 1, maxLength: 20 },
-).chain((bids) =>
-  fc.nat(1300).map((n) => ({ bids, capacity: n / 1000 * exactSum(bids.map(needOf)) }))
-);
+/** Markets with bounds on the grid, as the agent clears them. */
+const market = anyMarket.map(({ bids, capacity }) => ({
+  capacity,
+  bids: bids.map((bid) => ({ ...bid, ...roundBounds(bid) })),
+}));
 
 const onGrid = (value: number): boolean => value % GRID === 0;
 
@@ -253,35 +224,20 @@ pure("roundShares() adds steps by remainder and index, floors off the grid first
   }
 });
 
-forAll(
-  "roundShares() keeps grid, bounds and capacity, and leaves no step over",
-  [market],
-  (all) => {
-    const { bids, capacity } = all;
-    const { mode, shares } = clearMarket(bids, capacity);
-    const rounded = roundShares(shares, bids, { capacity });
-    // The clearing's own slack: its shares may exceed the capacity in the twelfth digit.
-    assert.ok(exactSum(rounded) <= Math.max(0, capacity) * (1 + 1e-12));
-    for (const [i, { floor, ceiling }] of bids.entries()) {
-      const [limit, share] = [rounded[i] as number, shares[i] as number];
-      const narrow = !onGrid(floor) || !onGrid(ceiling);
-      assert.ok(onGrid(limit) || (narrow && limit === floor));
-      assert.ok(limit <= ceiling && (limit >= floor || mode === "overloaded"));
-      assert.ok(limit < share + GRID && limit > share - GRID);
-      const isShort = onGrid(limit) && limit < share && limit + GRID <= ceiling;
-      if (isShort) assert.ok(capacity - exactSum(rounded) < GRID);
-    }
-  },
-);
-
-forAll("roundShares() puts equal bidders within a step, the earlier first", [market], (all) => {
+forAll("roundShares() keeps grid, bounds and capacity, and fills them", [market], (all) => {
   const { bids, capacity } = all;
-  const twice = [...bids, ...bids];
-  const { shares } = clearMarket(twice, capacity);
-  const rounded = roundShares(shares, twice, { capacity });
-  for (let i = 0; i < bids.length; i++) {
-    const difference = (rounded[i] as number) - (rounded[i + bids.length] as number);
-    assert.ok(difference === 0 || difference === GRID);
+  const { mode, shares } = clearMarket(bids, capacity);
+  const rounded = roundShares(shares, bids, { capacity });
+  // The clearing's own slack: its shares may exceed the capacity in the twelfth digit.
+  assert.ok(exactSum(rounded) <= Math.max(0, capacity) * (1 + 1e-12));
+  for (const [i, { floor, ceiling }] of bids.entries()) {
+    const [limit, share] = [rounded[i] as number, shares[i] as number];
+    const narrow = !onGrid(floor) || !onGrid(ceiling);
+    assert.ok(onGrid(limit) || (narrow && limit === floor));
+    assert.ok(limit <= ceiling && (limit >= floor || mode === "overloaded"));
+    assert.ok(limit < share + GRID && limit > share - GRID);
+    const isShort = onGrid(limit) && limit < share && limit + GRID <= ceiling;
+    if (isShort) assert.ok(capacity - exactSum(rounded) < GRID);
   }
 });
 
@@ -310,45 +266,22 @@ pure("creditAfter() gives the worked values of one half-life", () => {
   }
 });
 
-forAll(
-  "creditAfter() stays within its bounds, and neutral for one that neither leaves nor takes",
-  [fc.double({ min: 0, max: 1e9, noNaN: true }), step, creditAmount],
-  (from, taken, more) => {
-    const after = creditAfter(from, taken);
-    assert.ok(after >= CREDIT_BOUNDS.least && after <= CREDIT_BOUNDS.most);
-    const { share, entitlement } = taken;
-    const neither = { share: Math.min(share, entitlement), need: entitlement + more };
-    assert.equal(creditAfter(1, { ...taken, ...neither }), 1);
-  },
-);
-
-forAll(
-  "creditAfter() never rises with more need or share, nor falls with credit or entitlement",
-  [credit, step, creditAmount, credit],
-  (from, taken, more, other) => {
-    const after = creditAfter(from, taken);
-    assert.ok(creditAfter(from, { ...taken, need: taken.need + more }) <= after + ROUNDING);
-    assert.ok(creditAfter(from, { ...taken, share: taken.share + more }) <= after + ROUNDING);
-    const entitled = creditAfter(from, { ...taken, entitlement: taken.entitlement + more });
-    assert.ok(entitled >= after - ROUNDING);
-    assert.ok(creditAfter(Math.max(from, other), taken) >= after - ROUNDING);
-  },
-);
-
-forAll(
-  "creditAfter() gives the same for an interval and for its two parts, at any scale of CPU",
-  [credit, step, fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: -3, max: 3 })],
-  (from, taken, at, exponent) => {
-    const first = at * taken.intervalMs;
-    const between = creditAfter(from, { ...taken, intervalMs: first });
-    const after = creditAfter(between, { ...taken, intervalMs: taken.intervalMs - first });
-    assert.ok(near(after, creditAfter(from, taken)));
-    const { share, need, entitlement, intervalMs } = taken;
-    const [a, b, c] = [share, need, entitlement].map((one) => one * 2 ** exponent);
-    const scaled = { share: a ?? 0, need: b ?? 0, entitlement: c ?? 0, intervalMs };
-    assert.equal(creditAfter(from, scaled), creditAfter(from, taken));
-  },
-);
+forAll("creditAfter() stays within bounds, neutral without a difference, at any scale of CPU", [
+  fc.record({ from: credit, taken: step, more: creditAmount }),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+  fc.integer({ min: -3, max: 3 }),
+], ({ from, taken, more }, part, exponent) => {
+  const { share, need, entitlement, intervalMs } = taken;
+  const after = creditAfter(from, taken);
+  assert.ok(after >= CREDIT_BOUNDS.least && after <= CREDIT_BOUNDS.most);
+  const neither = { share: Math.min(share, entitlement), need: entitlement + more };
+  assert.equal(creditAfter(1, { ...taken, ...neither }), 1);
+  // The same for an interval and for its two parts.
+  const between = creditAfter(from, { ...taken, intervalMs: part * intervalMs });
+  assert.ok(near(creditAfter(between, { ...taken, intervalMs: (1 - part) * intervalMs }), after));
+  const [a = 0, b = 0, c = 0] = [share, need, entitlement].map((one) => one * 2 ** exponent);
+  assert.equal(creditAfter(from, { share: a, need: b, entitlement: c, intervalMs }), after);
+});
 
 const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
 
@@ -362,23 +295,19 @@ pure("splitByRequest() splits by request, or equally, whole values by largest re
   assert.deepEqual(splitByRequest(1, [5, 5]), [1, 0]);
 });
 
-forAll(
-  "splitByRequest() gives parts near the proportion that sum to the value in any order",
-  [
-    fc.oneof(fc.nat(1_000_000), logUniform(-6, 9), fc.constant(0)),
-    fc.array(fc.oneof(fc.nat(16_000), fc.constant(0)), { minLength: 1, maxLength: 20 }),
-  ],
-  (value, weights) => {
-    const parts = splitByRequest(value, weights);
-    for (const order of [parts, parts.toReversed(), parts.toSorted((a, b) => a - b)]) {
-      assert.equal(sum(order), value);
-    }
-    const total = sum(weights);
-    const isWhole = Number.isInteger(value);
-    parts.forEach((part, i) => {
-      assert.ok(part >= 0 && (!isWhole || Number.isInteger(part)));
-      const exact = total > 0 ? value * (weights[i] as number) / total : value / weights.length;
-      assert.ok(Math.abs(part - exact) < (isWhole ? 1 : 1e-12 * value));
-    });
-  },
-);
+forAll("splitByRequest() gives parts near the proportion that sum to the value in any order", [
+  fc.oneof(fc.nat(1_000_000), logUniform(-6, 9), fc.constant(0)),
+  fc.array(fc.oneof(fc.nat(16_000), fc.constant(0)), { minLength: 1, maxLength: 20 }),
+], (value, weights) => {
+  const parts = splitByRequest(value, weights);
+  for (const order of [parts, parts.toReversed(), parts.toSorted((a, b) => a - b)]) {
+    assert.equal(sum(order), value);
+  }
+  const total = sum(weights);
+  const isWhole = Number.isInteger(value);
+  parts.forEach((part, i) => {
+    assert.ok(part >= 0 && (!isWhole || Number.isInteger(part)));
+    const exact = total > 0 ? value * (weights[i] as number) / total : value / weights.length;
+    assert.ok(Math.abs(part - exact) < (isWhole ? 1 : 1e-12 * value));
+  });
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { clearRound } from "../market/clearing_round.ts";
 import type { PaceMemory } from "../market/market_container.ts";
@@ -19,10 +20,8 @@ import { planChanges } from "./plan_changes.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 
 const ROUND_MS = 250;
-/** Sums of a few dozen numbers. */
 const ROUNDING = 1e-6;
 
-/** Bounds of one container of the model. */
 interface Bounds {
   readonly floor: number;
   readonly ceiling: number;
@@ -30,7 +29,6 @@ interface Bounds {
   readonly originalLimit: number;
 }
 
-/** And what pacing remembers of it. */
 interface Player extends Bounds {
   memory: PaceMemory;
   /** Limits of past rounds: the quota in force lags behind. */
@@ -66,7 +64,6 @@ interface Node {
   readonly capacity: number;
   /** Rounds until a limit is in force, where `quotas` doesn't set it. */
   readonly lag?: number;
-  /** Quotas in force. */
   readonly quotas?: readonly number[];
 }
 
@@ -97,7 +94,6 @@ function round(
   return { mode, before, planned };
 }
 
-/** Checks one container's change. */
 function checkChange(container: PacedContainer, plan: PlannedContainer, now: number): void {
   const { change } = plan;
   const { memory, floor, ceiling } = container;
@@ -135,18 +131,18 @@ function demandsUpTo(most: number): fc.Arbitrary<number[]> {
   return fc.array(demand, { minLength: 6, maxLength: 6 });
 }
 
-const load = fc.record({
-  capacity: fc.integer({ min: 0, max: 6000 }),
-  demands: demandsUpTo(5000),
-  rounds: fc.integer({ min: 1, max: 160 }),
-});
-
 /** The node's demands and capacity for some rounds. */
 interface Load {
   readonly capacity: number;
   readonly demands: readonly number[];
   readonly rounds: number;
 }
+
+const load: fc.Arbitrary<Load> = fc.record({
+  capacity: fc.integer({ min: 0, max: 6000 }),
+  demands: demandsUpTo(5000),
+  rounds: fc.integer({ min: 1, max: 160 }),
+});
 
 /**
  * Millicores of a container that can be in force once this is decided: what may be already, or the new
@@ -180,10 +176,14 @@ function checkPromises(drawn: readonly Bounds[], loads: readonly Load[], lag: nu
 
 const anyLoads = fc.array(load, { minLength: 1, maxLength: 6 });
 
-pure("planChanges() keeps its promises under any load, capacity and delay of the quotas", () => {
-  const anyLag = fc.integer({ min: 0, max: 20 });
-  fc.assert(fc.property(drawnBounds, anyLoads, anyLag, checkPromises));
-});
+const anyLag = fc.integer({ min: 0, max: 20 });
+
+forAll(
+  "planChanges() keeps its promises under any load, capacity and delay of the quotas",
+  [drawnBounds, anyLoads, anyLag],
+  checkPromises,
+  1,
+);
 
 pure("planChanges() raises within what is free after a decrease that the quota has shown", () => {
   const eager = { floor: 10, ceiling: 490, weight: 1, originalLimit: 123 };
@@ -196,41 +196,38 @@ pure("planChanges() raises within what is free after a decrease that the quota h
   ], 0);
 });
 
-pure("planChanges() counts each limit that is in force or on its way, whatever delays it", () => {
-  const delays = fc.array(fc.integer({ min: 0, max: COMMITTED_MS }), { minLength: 1 });
-  fc.assert(
-    fc.property(drawnBounds, anyLoads, delays, (drawn, loads, delaysMs) => {
-      const table = seated(drawn);
-      const coming = table.map((): { at: number; limit: number }[] => []);
-      const inForce = table.map(({ memory }) => memory.limit);
-      let now = 0;
-      let changes = 0;
-      for (const { capacity, demands, rounds } of loads) {
-        for (let count = 0; count < rounds; count++) {
-          now += ROUND_MS;
-          coming.forEach((queue, index) => {
-            while ((queue[0]?.at ?? Infinity) <= now) {
-              inForce[index] = queue.shift()?.limit ?? NaN;
-            }
-          });
-          const quotas = [...inForce];
-          const { before, planned } = round(table, demands, { now, capacity, quotas });
-          planned.forEach(({ memory, change }, index) => {
-            const [container, queue] = [before[index], coming[index]];
-            assert.ok(container !== undefined && queue !== undefined);
-            if (change !== undefined) {
-              const at = now + (delaysMs[changes++ % delaysMs.length] ?? 0);
-              queue.push({ at: Math.max(at, queue.at(-1)?.at ?? 0), limit: change.limit });
-            }
-            const highest = Math.max(inForce[index] ?? 0, ...queue.map(({ limit }) => limit));
-            const least = committedAt(container, highest);
-            assert.ok(committed({ ...container, memory }, now) >= least);
-          });
+const anyDelays = fc.array(fc.integer({ min: 0, max: COMMITTED_MS }), { minLength: 1 });
+
+forAll("planChanges() counts each limit that is in force or on its way, whatever delays it", [
+  drawnBounds,
+  anyLoads,
+  anyDelays,
+], (drawn, loads, delaysMs) => {
+  const table = seated(drawn);
+  const coming = table.map((): { at: number; limit: number }[] => []);
+  const inForce = table.map(({ memory }) => memory.limit);
+  let [now, changes] = [0, 0];
+  for (const { capacity, demands, rounds } of loads) {
+    for (let count = 0; count < rounds; count++) {
+      now += ROUND_MS;
+      coming.forEach((queue, index) => {
+        while ((queue[0]?.at ?? Infinity) <= now) inForce[index] = queue.shift()?.limit ?? NaN;
+      });
+      const { before, planned } = round(table, demands, { now, capacity, quotas: [...inForce] });
+      planned.forEach(({ memory, change }, index) => {
+        const [container, queue] = [before[index], coming[index]];
+        assert.ok(container !== undefined && queue !== undefined);
+        if (change !== undefined) {
+          const at = now + (delaysMs[changes++ % delaysMs.length] ?? 0);
+          queue.push({ at: Math.max(at, queue.at(-1)?.at ?? 0), limit: change.limit });
         }
-      }
-    }),
-  );
-});
+        const highest = Math.max(inForce[index] ?? 0, ...queue.map(({ limit }) => limit));
+        const least = committedAt(container, highest);
+        assert.ok(committed({ ...container, memory }, now) >= least);
+      });
+    }
+  }
+}, 1);
 
 /** Rounds until `endMs` under constant demand; when the last change was, ms. */
 function lastChange(table: readonly Player[], demands: readonly number[], options: {
@@ -249,24 +246,23 @@ function lastChange(table: readonly Player[], demands: readonly number[], option
 }
 
 const steps = fc.tuple(demandsUpTo(3000), demandsUpTo(3000));
+const anyCapacity = fc.integer({ min: 100, max: 6000 });
 
 pure("planChanges() comes to rest under constant demand on a node that is short, too", () => {
-  fc.assert(
-    fc.property(
-      drawnBounds,
-      steps,
-      fc.integer({ min: 100, max: 6000 }),
-      (drawn, [first, second], capacity) => {
-        const table = seated(drawn);
-        lastChange(table, first, { from: 0, endMs: 60_000, capacity });
-        lastChange(table, second, { from: 60_000, endMs: 360_000, capacity });
-        // The hysteresis of limits that rest below a ration or a ceiling shrinks: then small decreases may
-        // come, and raises to what they free.
-        const fading = { from: 360_000, endMs: 1_200_000, capacity, roundMs: 2000 };
-        const last = lastChange(table, second, fading);
-        assert.ok(last < 1_080_000, `the last change came ${last - 60_000} ms after the step`);
-      },
-    ),
-    { ...cases(0.6), endOnFailure: true },
+  const property = fc.property(
+    drawnBounds,
+    steps,
+    anyCapacity,
+    (drawn, [first, second], capacity) => {
+      const table = seated(drawn);
+      lastChange(table, first, { from: 0, endMs: 60_000, capacity });
+      lastChange(table, second, { from: 60_000, endMs: 360_000, capacity });
+      // The hysteresis of limits that rest below a ration or a ceiling shrinks: then small decreases may
+      // come, and raises to what they free.
+      const fading = { from: 360_000, endMs: 1_200_000, capacity, roundMs: 2000 };
+      const last = lastChange(table, second, fading);
+      assert.ok(last < 1_080_000, `the last change came ${last - 60_000} ms after the step`);
+    },
   );
+  fc.assert(property, { ...cases(0.6), endOnFailure: true });
 });

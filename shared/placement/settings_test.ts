@@ -13,16 +13,9 @@ import {
 } from "./node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { isReadOnly, placementScope } from "./settings.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
+import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
 import { refusalOf, valueOf } from "../config/kinds.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
-
-/** The YAML parser looks at two variables for its own debugging. */
-const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: PURE, fn });
-}
 
 const file = (text: string) => ({ file: { path: "config.yaml", text } });
 
@@ -41,38 +34,19 @@ function faultsOf(sources: SettingSources): readonly string[] {
   return "faults" in read ? read.faults : [];
 }
 
-/** The settings that placement reads as they are. */
-function placedValues(
-  { nodeClassifier, departureSigns, resyncPeriod, placementWorkers, ...others }: ControllerSettings,
-) {
-  const { placementCooldown, evictionsPerSecond, evictionBurst } = others;
-  const { scheduleTimeout, fallbackDuration, maxFallbackDuration } = others;
-  return {
-    ...{ nodeClassifier, departureSigns, resyncPeriod, placementWorkers, placementCooldown },
-    ...{ evictionsPerSecond, evictionBurst },
-    ...{ scheduleTimeout, fallbackDuration, maxFallbackDuration },
-  };
-}
-
-test("PLACEMENT_SETTINGS are off by default, and have the documented defaults", () => {
+pureYAML("PLACEMENT_SETTINGS are off by default, and have the documented defaults", () => {
   const values = valuesOf({});
   assert.deepEqual([values.placement, isReadOnly(values)], [false, false]);
   assert.deepEqual(placementScope(values), { ownNamespace: "mbcas-system" });
-  assert.deepEqual(placedValues(values), {
-    nodeClassifier: NODE_CLASS_PRESETS.karpenter,
-    departureSigns: DEFAULT_DEPARTURE_SIGNS,
-    resyncPeriod: 30_000,
-    placementWorkers: 5,
-    placementCooldown: 10_000,
-    evictionsPerSecond: 1,
-    evictionBurst: 5,
-    scheduleTimeout: 60_000,
-    fallbackDuration: 120_000,
-    maxFallbackDuration: 1_800_000,
+  assert.partialDeepStrictEqual(values, {
+    ...{ nodeClassifier: NODE_CLASS_PRESETS.karpenter, departureSigns: DEFAULT_DEPARTURE_SIGNS },
+    ...{ resyncPeriod: 30_000, placementWorkers: 5, placementCooldown: 10_000 },
+    ...{ evictionsPerSecond: 1, evictionBurst: 5, scheduleTimeout: 60_000 },
+    ...{ fallbackDuration: 120_000, maxFallbackDuration: 1_800_000 },
   });
 });
 
-test("PLACEMENT_SETTINGS read what a file has", () => {
+pureYAML("PLACEMENT_SETTINGS read what a file has", () => {
   const values = valuesOf(file(
     "placement:\n  resyncPeriod: 5s\n  workers: 2\n  nodeClassifier: gke\n" +
       "  namespaceSelector: {matchLabels: {team: shop}}\n  departureSigns: [aks]\n" +
@@ -85,22 +59,15 @@ test("PLACEMENT_SETTINGS read what a file has", () => {
     namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] },
     window: { schedule: "0 2 * * *", durationMs: 5_400_000 },
   });
-  const { departureSigns, ...rest } = placedValues(values);
-  assert.deepEqual(rest, {
-    nodeClassifier: NODE_CLASS_PRESETS.gke,
-    resyncPeriod: 5000,
-    placementWorkers: 2,
-    placementCooldown: 60_000,
-    evictionsPerSecond: 0.5,
-    evictionBurst: 2,
-    scheduleTimeout: 30_000,
-    fallbackDuration: 60_000,
-    maxFallbackDuration: 60_000,
+  assert.partialDeepStrictEqual(values, {
+    ...{ nodeClassifier: NODE_CLASS_PRESETS.gke, resyncPeriod: 5000, placementWorkers: 2 },
+    ...{ placementCooldown: 60_000, evictionsPerSecond: 0.5, evictionBurst: 2 },
+    ...{ scheduleTimeout: 30_000, fallbackDuration: 60_000, maxFallbackDuration: 60_000 },
   });
-  assert.deepEqual(departureSigns.taints, []);
+  assert.deepEqual(values.departureSigns.taints, []);
 });
 
-test("isReadOnly() follows either setting", () => {
+pureYAML("isReadOnly() follows either setting", () => {
   for (const text of ["placement: {readOnlyMode: true}", "controller: {dryRun: true}"]) {
     const values = valuesOf(file(text));
     assert.equal(isReadOnly(values), true, text);
@@ -143,15 +110,12 @@ metrics:
   port: 8081
 `;
 
-test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent passes over it", () => {
+pureYAML("CONTROLLER_SETTINGS take the file of Spotalis, as does the agent", () => {
   const values = valuesOf(file(SPOTALIS));
   const { logLevel, logFormat, listen, webhookListen, webhookFolder } = values;
+  const folder = "/tmp/k8s-webhook-server/serving-certs";
   assert.deepEqual([logLevel, logFormat, listen, webhookListen, webhookFolder], [
-    "debug",
-    "json",
-    ":8081",
-    ":9443",
-    "/tmp/k8s-webhook-server/serving-certs",
+    ...["debug", "json", ":8081", ":9443", folder],
   ]);
   const { nodeClassifier: classes, resyncPeriod, placementWorkers } = values;
   assert.deepEqual([resyncPeriod, placementWorkers], [45_000, 7]);
@@ -159,10 +123,9 @@ test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent pass
     matchLabels: { "spotalis.io/enabled": "true" },
     matchExpressions: [{ key: "environment", operator: "In", values: ["production", "staging"] }],
   });
-  assert.deepEqual(
-    [classes.spot, classes["on-demand"]].map(({ selectors }) => selectors[0]?.matchLabels),
-    [{ "example.com/capacity": "spot" }, { "example.com/capacity": "on-demand" }],
-  );
+  const labels = [classes.spot, classes["on-demand"]].map((one) => one.selectors[0]?.matchLabels);
+  const capacities = ["spot", "on-demand"].map((one) => ({ "example.com/capacity": one }));
+  assert.deepEqual(labels, capacities);
   const agent = effectiveSettings(AGENT_SETTINGS, {
     ...file(SPOTALIS),
     otherSections: OTHER_SECTIONS,
@@ -171,7 +134,10 @@ test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent pass
   assert.equal(agent.values.logLevel, "debug");
 });
 
-test("CONTROLLER_SETTINGS name each setting of Spotalis that can't be read or honored", () => {
+pureYAML("CONTROLLER_SETTINGS name each setting of Spotalis that is refused", () => {
+  assertMatches(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [/WORKER .* SPOTALIS_WORKERS\?$/]);
+  const half = { env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } };
+  assertMatches(faultsOf(half), [/^placement\.disruptionWindow\.schedule .*\.duration is not/]);
   const text = "controller: {leaderElection: {enabled: false, leaseNam: x}}\n" +
     "metrics: {enabled: false, port: 0}\nlogging: {level: loud, levels: on}\n" +
     "placement: {resyncPeriod: 40s, disruptionWindow: daily}\nwebhook: {port: https}\n" +
@@ -192,26 +158,21 @@ test("CONTROLLER_SETTINGS name each setting of Spotalis that can't be read or ho
   ]);
 });
 
-test("CONTROLLER_PROGRAM checks what settings of placement must fulfil together", () => {
-  assertMatches(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [/WORKER .* SPOTALIS_WORKERS\?$/]);
-  assertMatches(faultsOf({ env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } }), [
-    /^placement\.disruptionWindow\.schedule .* placement\.disruptionWindow\.duration is not/,
-  ]);
-});
-
 const { karpenter, gke, aks } = NODE_CLASS_PRESETS;
 
 pure("nodeClassOf() takes one of several selectors, and unknown nodes for on-demand", () => {
-  assert.equal(nodeClassOf({ "karpenter.sh/capacity-type": "spot" }, karpenter), "spot");
-  for (const type of ["on-demand", "reserved", "Spot", ""]) {
-    assert.equal(nodeClassOf({ "karpenter.sh/capacity-type": type }, karpenter), "on-demand");
+  const rows: readonly (readonly [NodeClasses, label: string, spot: string, ...string[]])[] = [
+    [karpenter, "karpenter.sh/capacity-type", "spot", "on-demand", "reserved", "Spot", ""],
+    [gke, "cloud.google.com/gke-spot", "true"],
+    [gke, "cloud.google.com/gke-provisioning", "spot", "standard"],
+    [gke, "cloud.google.com/gke-preemptible", "true"],
+    [aks, "kubernetes.azure.com/scalesetpriority", "spot"],
+  ];
+  for (const [classes, label, spot, ...others] of rows) {
+    assert.equal(nodeClassOf({ [label]: spot }, classes), "spot");
+    for (const other of others) assert.equal(nodeClassOf({ [label]: other }, classes), "on-demand");
   }
   assert.equal(nodeClassOf({}, karpenter), "on-demand");
-  assert.equal(nodeClassOf({ "cloud.google.com/gke-spot": "true" }, gke), "spot");
-  assert.equal(nodeClassOf({ "cloud.google.com/gke-provisioning": "spot" }, gke), "spot");
-  assert.equal(nodeClassOf({ "cloud.google.com/gke-preemptible": "true" }, gke), "spot");
-  assert.equal(nodeClassOf({ "cloud.google.com/gke-provisioning": "standard" }, gke), "on-demand");
-  assert.equal(nodeClassOf({ "kubernetes.azure.com/scalesetpriority": "spot" }, aks), "spot");
 });
 
 pure("nodeClassesFaults() accepts the presets, with pods that go to nodes of their class", () => {
@@ -274,38 +235,20 @@ pure("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
     ],
     onDemandLabels: [{ matchLabels: { lifecycle: "normal" } }],
   });
-  const classesOf = [{ lifecycle: "spot" }, { pool: "cheap" }, { lifecycle: "normal" }].map(
-    (labels) => nodeClassOf(labels, classes),
-  );
-  assert.deepEqual(classesOf, ["spot", "spot", "on-demand"]);
-  assert.deepEqual(
-    read({
-      spot: "karpenter.sh/capacity-type=spot",
-      onDemand: "karpenter.sh/capacity-type=on-demand",
-    }),
-    NODE_CLASS_PRESETS.karpenter,
-  );
+  const found = [{ lifecycle: "spot" }, { pool: "cheap" }, { lifecycle: "normal" }]
+    .map((labels) => nodeClassOf(labels, classes));
+  assert.deepEqual(found, ["spot", "spot", "on-demand"]);
+  const key = "karpenter.sh/capacity-type";
+  const two = read({ spot: `${key}=spot`, onDemand: `${key}=on-demand` });
+  assert.deepEqual(two, NODE_CLASS_PRESETS.karpenter);
 });
 
 pure("nodeClassifierKind explains faults by the keys of the setting", () => {
   const spotLabels = [{ matchLabels: { a: "b" } }];
-  const faults: readonly (readonly [value: unknown, fault: RegExp])[] = [
-    [{ spotLabels }, /^must .* preset, .* spotLabels and onDemandLabels$/],
-    [{}, /^must .* preset, .* spotLabels and onDemandLabels$/],
-    [
-      { spotLabels, onDemandLabels: spotLabels },
-      /^onDemandLabels\[0\] .* not select .*spotLabels select$/,
-    ],
-    [
-      { preset: "eks", spotTolerations: [{ operator: "Any" }] },
-      /^spotTolerations\[0\]\.operator is "Any": .*Exists, Equal$/,
-    ],
-  ];
-  for (const [value, fault] of faults) {
-    const text = JSON.stringify(value);
-    assert.equal(valueOf(nodeClassifierKind, text), undefined, text);
-    assert.match(refusalOf(nodeClassifierKind, text) ?? "", fault);
-  }
+  const faultOf = (value: unknown) => refusalOf(nodeClassifierKind, JSON.stringify(value)) ?? "";
+  assert.match(faultOf({ spotLabels }), /^must .* preset, .* spotLabels and onDemandLabels$/);
+  const anyOperator = { preset: "eks", spotTolerations: [{ operator: "Any" }] };
+  assert.match(faultOf(anyOperator), /^spotTolerations\[0\]\.operator is "Any": .*Exists, Equal$/);
 });
 
 pure("parseWindowDuration() takes what is longer than 0", () => {

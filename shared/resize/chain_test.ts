@@ -19,37 +19,38 @@ import {
   THERE,
   wants,
 } from "../../tests/fixtures/market/decide_claim.ts";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import type { LimitRangeItem } from "../api/namespace.ts";
 import { type Pod, type ResizeCondition, withResources } from "../api/pod.ts";
+import { setsCPU } from "./checks/autoscalers.ts";
+import { resourceRangesOf } from "./checks/limit_range.ts";
+import { quotaCounts, type ScopedPod } from "./checks/resource_quota.ts";
 import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
 import type { PodInput } from "./inputs/resize_input.ts";
 import { limitBounds } from "../market/clearing_round.ts";
 
-const namesOf = (chain: readonly { readonly name: string }[]): readonly string[] =>
-  chain.map(({ name }) => name);
+const namesOf = (chain: readonly { readonly name: string }[]): string =>
+  chain.map(({ name }) => name).join(" ");
 
 // tests/golden/expected/market.jsonl has the cases of each check.
 
 pure("the chains keep their order, each a part of the market's", () => {
-  assert.deepEqual(namesOf(MARKET_CHAIN), [
-    ...["OriginalUnknown", "IdentityMismatch", "Waiting", "BoundsStale", "OutsideBounds"],
-    ...["NotRunning", "NeverResizable", "AlreadyThere"],
-    ...["RestartPolicy", "OutOfSync", "Oscillating", "StepLimited", "LimitRange/defaults"],
-    ...["LimitRange", "QuotaExceeded", "OutOfSync/raised", "QoSWouldChange", "ResizeInProgress"],
-    ...["BackOff", "RateLimited"],
-  ]);
+  assert.equal(
+    namesOf(MARKET_CHAIN),
+    "OriginalUnknown IdentityMismatch Waiting BoundsStale OutsideBounds NotRunning NeverResizable " +
+      "AlreadyThere RestartPolicy OutOfSync Oscillating StepLimited LimitRange/defaults LimitRange " +
+      "QuotaExceeded OutOfSync/raised QoSWouldChange ResizeInProgress BackOff RateLimited",
+  );
   // Without what holds or clamps the user's own value.
-  assert.deepEqual(namesOf(RESTORE_CHAIN), [
-    ...["OriginalUnknown", "IdentityMismatch", "NotRunning", "AlreadyThere", "RestartPolicy"],
-    ...["RestoreBlocked", "ResizeInProgress", "BackOff"],
-  ]);
+  const restored = "OriginalUnknown IdentityMismatch NotRunning AlreadyThere RestartPolicy";
+  assert.equal(namesOf(RESTORE_CHAIN), `${restored} RestoreBlocked ResizeInProgress BackOff`);
   // Without what a person answers for.
-  assert.deepEqual(namesOf(MANUAL_CHAIN), [
-    ...["NotRunning", "NeverResizable", "AlreadyThere", "RestartPolicy", "LimitRange/defaults"],
-    ...["LimitRange", "QuotaExceeded", "QoSWouldChange", "ResizeInProgress"],
-  ]);
+  const manual = "NotRunning NeverResizable AlreadyThere RestartPolicy LimitRange/defaults";
+  const rest = "LimitRange QuotaExceeded QoSWouldChange ResizeInProgress";
+  assert.equal(namesOf(MANUAL_CHAIN), `${manual} ${rest}`);
 });
 
 const byHand = (fields: Fields): string => decisionText(decideClaim(fields, MANUAL_CHAIN));
@@ -64,28 +65,29 @@ pure("decide() says when to look again", () => {
   assert.equal(after({ oscillatingMs: 9000, ...wants(150) }), 9000);
 });
 
-pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
-  const limit = fc.integer({ min: 10, max: 4000 });
-  const container = fc.record({ own: limit, wanted: fc.option(limit) });
-  fc.assert(fc.property(fc.array(container, { minLength: 1, maxLength: 5 }), (all) => {
-    const amount = (cpu: number) => ({ requests: { cpu }, limits: { cpu } });
-    const before = guaranteedPod(
-      ...all.map(({ own }, index) =>
-        guaranteedContainer({ name: `c${index}`, ...amount(own), applied: amount(own) })
-      ),
-    );
-    const claims = all.flatMap(({ wanted }, index) =>
-      wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
-    );
-    const { changes } = decideClaim({ pod: before, claims });
-    const after = before.containers.map((one) =>
-      withResources(one, changes.find(({ name }) => name === one.name) ?? {})
-    );
-    assert.equal(qosClassOf(after), "Guaranteed");
-    const moved = all.filter(({ own, wanted }) => wanted !== null && wanted !== own);
-    assert.equal(changes.length, moved.length);
-  }));
-});
+const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
+const limit = fc.integer({ min: 10, max: 4000 });
+
+forAll("decide() keeps a pod Guaranteed whatever limits are wanted", [
+  fc.array(fc.record({ own: limit, wanted: fc.option(limit) }), { minLength: 1, maxLength: 5 }),
+], (all) => {
+  const amount = (cpu: number) => ({ requests: { cpu }, limits: { cpu } });
+  const before = guaranteedPod(
+    ...all.map(({ own }, index) =>
+      guaranteedContainer({ name: `c${index}`, ...amount(own), applied: amount(own) })
+    ),
+  );
+  const claims = all.flatMap(({ wanted }, index) =>
+    wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
+  );
+  const { changes } = decideClaim({ pod: before, claims });
+  const after = before.containers.map((one) =>
+    withResources(one, changes.find(({ name }) => name === one.name) ?? {})
+  );
+  assert.equal(qosClassOf(after), "Guaranteed");
+  const moved = all.filter(({ own, wanted }) => wanted !== null && wanted !== own);
+  assert.equal(changes.length, moved.length);
+}, 1);
 
 const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteedPair(200, 400) };
 
@@ -101,30 +103,23 @@ table("decide() makes a partial raise within the quota, and holds without any ro
   [{ ...small, ...wants(150), quotaRoom: { millicores: 49 } }, "QuotaExceeded"],
 ]);
 
-/** Containers of these present limits that want others, each at its request of 1 m. */
-function swaps(pairs: readonly (readonly [present: number, wanted: number])[]): Fields {
+forAll("decide() never raises a pod by more than its quota leaves, and always lets it fall", [
+  fc.array(fc.tuple(millicores, millicores), { minLength: 1, maxLength: 5 }),
+  fc.integer({ min: -500, max: 2000 }),
+], (pairs, millicores) => {
   const containers = pairs.map(([cpu], index) =>
     at(cpu, { name: `c${index}`, requests: { cpu: 1 } })
   );
   const claims = pairs.map(([, wanted], index) => marketClaim(wanted, `c${index}`));
-  return { ...pod(...containers), claims };
-}
-
-const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
-
-pure("decide() never raises a pod by more than its quota leaves, and always lets it fall", () => {
-  const pairs = fc.array(fc.tuple(millicores, millicores), { minLength: 1, maxLength: 5 });
-  fc.assert(fc.property(pairs, fc.integer({ min: -500, max: 2000 }), (pairs, millicores) => {
-    const { changes } = decideClaim({ ...swaps(pairs), quotaRoom: { millicores } });
-    const change = changes.reduce(
-      (sum, { name, limits }) => sum + limits.cpu - (pairs[Number(name.slice(1))]?.[0] ?? 0),
-      0,
-    );
-    assert.ok(change <= Math.max(0, millicores));
-    const falls = pairs.filter(([limit, wanted]) => wanted < limit).length;
-    assert.ok(changes.length === 0 || changes.length >= falls);
-  }));
-});
+  const { changes } = decideClaim({ ...pod(...containers), claims, quotaRoom: { millicores } });
+  const change = changes.reduce(
+    (sum, { name, limits }) => sum + limits.cpu - (pairs[Number(name.slice(1))]?.[0] ?? 0),
+    0,
+  );
+  assert.ok(change <= Math.max(0, millicores));
+  const falls = pairs.filter(([limit, wanted]) => wanted < limit).length;
+  assert.ok(changes.length === 0 || changes.length >= falls);
+}, 1);
 
 const annotated = (annotations: Pod["metadata"]["annotations"]): PodInput => ({
   pod: enforcedPod({ metadata: { ...METADATA, annotations } }),
@@ -204,71 +199,157 @@ table("decide() clamps what the agent wants into the published bounds", [
   [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
 ]);
 
-pure("decide() never clamps what an agent of ours may clear, held or not", () => {
-  const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
-  const held = fc.constantFrom("half", "lower", "both", undefined);
-  fc.assert(
-    fc.property(side, side, side, held, fc.double({ min: 0, max: 1, noNaN: true }), (...all) => {
-      const [floor, spare, present, hold, part] = all;
-      const ceiling = floor + spare;
-      const range = limitBounds({
-        ...{ floor, ceiling, present, held: hold, weight: 1, credit: 1 },
-        ...{ originalLimit: 200, demand: 100 },
-      });
-      const limit = range.floor + part * (range.ceiling - range.floor);
-      const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
-      assert.ok(!market({ ...bounded(bounds, present), ...wants(limit) }).includes("Bounds"));
-    }),
-  );
+const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
+
+forAll("decide() never clamps what an agent of ours may clear, held or not", [
+  side,
+  side,
+  side,
+  fc.constantFrom("half", "lower", "both", undefined),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+], (floor, spare, present, held, part) => {
+  const ceiling = floor + spare;
+  const range = limitBounds({
+    ...{ floor, ceiling, present, held, weight: 1, credit: 1, originalLimit: 200, demand: 100 },
+  });
+  const limit = range.floor + part * (range.ceiling - range.floor);
+  const bounds = { floor, ceiling, ...(held === undefined ? {} : { held }) };
+  assert.ok(!market({ ...bounded(bounds, present), ...wants(limit) }).includes("Bounds"));
+}, 1);
+
+const steps = fc.double({ min: 1.1, max: 3, noNaN: true });
+
+forAll("decide() leads by steps to any limit", [limit, limit, steps], (from, to, maxStep) => {
+  let present = from;
+  for (let round = 0; present !== to; round++) {
+    assert.ok(round < 400, `${from} to ${to} by ${maxStep}`);
+    const { changes } = decideClaim({ ...pod(at(present)), ...wants(to), maxStep });
+    present = changes[0]?.limits.cpu ?? NaN;
+  }
+}, 1);
+
+const requests = fc.oneof({ weight: 9, arbitrary: millicores }, fc.constant(0));
+const amountRange = fc.record({
+  min: fc.constantFrom(0, 50, 100),
+  max: fc.oneof(fc.constant(Infinity), millicores),
+  ratio: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 6 })),
 });
 
-pure("decide() leads by steps to any limit in the end", () => {
-  const limit = fc.integer({ min: 100, max: 2000 });
-  fc.assert(
-    fc.property(limit, limit, fc.double({ min: 1.1, max: 3, noNaN: true }), (a, b, maxStep) => {
-      let present = a;
-      for (let steps = 0; present !== b; steps++) {
-        assert.ok(steps < 200, `${a} to ${b} by ${maxStep}`);
-        const { changes } = decideClaim({ ...pod(at(present)), ...wants(b), maxStep });
-        present = changes[0]?.limits.cpu ?? NaN;
-      }
-    }),
+forAll("decide() never asks for what the LimitRange forbids", [
+  fc.array(fc.tuple(requests, millicores, millicores), { minLength: 1, maxLength: 4 }),
+  amountRange,
+  amountRange,
+], (sizes, ofContainer, ofPod) => {
+  const containers = sizes.map(([cpu, present], index) =>
+    at(Math.max(cpu, present), { name: `c${index}`, requests: { cpu } })
   );
-});
-
-pure("decide() never asks for what the LimitRange forbids", () => {
-  const requests = fc.oneof({ weight: 9, arbitrary: millicores }, fc.constant(0));
-  const range = fc.record({
-    min: fc.constantFrom(0, 50, 100),
-    max: fc.oneof(fc.constant(Infinity), millicores),
-    ratio: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 6 })),
-  });
-  const sizes = fc.array(fc.tuple(requests, millicores, millicores), {
-    minLength: 1,
-    maxLength: 4,
-  });
-  fc.assert(fc.property(sizes, range, range, (sizes, ofContainer, ofPod) => {
-    const containers = sizes.map(([cpu, present], index) =>
-      at(Math.max(cpu, present), { name: `c${index}`, requests: { cpu } })
-    );
-    const claims = sizes.map(([request, , wanted], index) =>
-      marketClaim(Math.max(request, wanted), `c${index}`)
-    );
-    const limitRange = { cpu: { container: ofContainer, pod: ofPod } };
-    const { changes } = decideClaim({ ...pod(...containers), claims, limitRange });
-    if (changes.length === 0) return;
-    const after = containers.map(({ name, requests, limits }) => ({
-      request: requests.cpu ?? 0,
-      limit: changes.find((change) => change.name === name)?.limits.cpu ?? limits.cpu ?? 0,
-    }));
-    const total = after.reduce(
-      (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),
-    );
-    const pairs = [...after.map((one) => [one, ofContainer] as const), [total, ofPod] as const];
-    for (const [{ request, limit }, { min, max, ratio }] of pairs) {
-      assert.ok(request >= min && limit >= min && limit <= max);
-      assert.ok(ratio === Infinity || limit <= ratio * request);
-      assert.ok(limit >= request && limit >= 1);
-    }
+  const claims = sizes.map(([request, , wanted], index) =>
+    marketClaim(Math.max(request, wanted), `c${index}`)
+  );
+  const limitRange = { cpu: { container: ofContainer, pod: ofPod } };
+  const { changes } = decideClaim({ ...pod(...containers), claims, limitRange });
+  if (changes.length === 0) return;
+  const after = containers.map(({ name, requests, limits }) => ({
+    request: requests.cpu ?? 0,
+    limit: changes.find((change) => change.name === name)?.limits.cpu ?? limits.cpu ?? 0,
   }));
+  const total = after.reduce(
+    (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),
+  );
+  const pairs = [...after.map((one) => [one, ofContainer] as const), [total, ofPod] as const];
+  for (const [{ request, limit }, { min, max, ratio }] of pairs) {
+    assert.ok(request >= min && limit >= min && limit <= max);
+    assert.ok(ratio === Infinity || limit <= ratio * request);
+    assert.ok(limit >= request && limit >= 1);
+  }
+}, 1);
+
+type Policies = Readonly<Record<string, boolean>>;
+
+pure("setsCPU() asks each container's own policy first, then the one for all others", () => {
+  const rows: readonly (readonly [sets: boolean, policies?: Policies, mode?: string])[] = [
+    [true],
+    [true, {}],
+    [false, {}, "Off"],
+    [false, { app: true }, "Off"],
+    [false, { "*": false }],
+    [true, { "*": false, proxy: true }],
+    [false, { app: false, proxy: false, "*": true }],
+    // A container that no policy names is controlled; those that the pod has not got say nothing.
+    [true, { app: false }],
+    [false, { "*": false, db: true }],
+  ];
+  for (const [sets, policies, updateMode = "Recreate"] of rows) {
+    const cpuPolicies = Object.entries(policies ?? {})
+      .map(([container, controlled]) => ({ container, controlled }));
+    const vpa = policies === undefined ? { updateMode } : { updateMode, cpuPolicies };
+    assert.equal(setsCPU(vpa, ["app", "proxy"]), sets);
+  }
+});
+
+function range(...items: LimitRangeItem[]) {
+  return { metadata: { name: "r", namespace: "shop", uid: "", resourceVersion: "" }, items };
+}
+
+const ANYTHING = { min: 0, max: Infinity, ratio: Infinity };
+
+pure("resourceRangesOf() has the tightest range of CPU and of memory, and all defaults", () => {
+  const defaults = { "requests.memory": "1Gi", "limits.memory": "2Gi" };
+  const ranges = resourceRangesOf([
+    range({ type: "Container", min: 10, memory: { max: 400, ratio: 2 } }),
+    range({ type: "Container", max: 900 }, { type: "Container", memory: { min: 5, max: 300 } }),
+    range({ type: "Pod", memory: { max: 800 } }, { type: "Container", defaults }),
+    range({ type: "Container", defaults: { ...defaults, "limits.cpu": "500m" } }),
+  ]);
+  assert.deepEqual(ranges, {
+    cpu: { container: { ...ANYTHING, min: 10, max: 900 }, pod: ANYTHING },
+    memory: { container: { min: 5, max: 300, ratio: 2 }, pod: { ...ANYTHING, max: 800 } },
+    defaults: ["limits.cpu", "limits.memory", "requests.memory"],
+  });
+  for (const none of [[], [range()], [{ ...range(), unreadable: "Cannot read it" }]]) {
+    assert.equal(resourceRangesOf(none), undefined);
+  }
+  const kept = (item: Omit<LimitRangeItem, "type">) =>
+    Object.keys(resourceRangesOf([range({ type: "Pod", ...item })]) ?? {});
+  assert.deepEqual([kept({ max: 5 }), kept({ memory: { max: 5 } })], [["cpu"], ["memory"]]);
+  assert.deepEqual(kept({ defaults }), ["defaults"]);
+});
+
+const plain: ScopedPod = { qosClass: "Burstable" };
+const PODS = {
+  plain,
+  job: { ...plain, hasDeadline: true },
+  idle: { qosClass: "BestEffort" },
+  high: { ...plain, priorityClassName: "high" },
+  low: { ...plain, priorityClassName: "low" },
+} as const satisfies Readonly<Record<string, ScopedPod>>;
+
+const EVERY = Object.keys(PODS).join(" ");
+
+pure("quotaCounts() takes scopes as the server does, and unknown ones for any", () => {
+  const rows:
+    readonly (readonly [counted: string, scope: string, operator?: string, value?: string])[] = [
+      ["job", "Terminating"],
+      ["plain idle high low", "NotTerminating"],
+      ["idle", "BestEffort"],
+      ["plain job high low", "NotBestEffort"],
+      ["high low", "PriorityClass", "Exists"],
+      ["plain job idle", "PriorityClass", "DoesNotExist"],
+      ["high", "PriorityClass", "In", "high"],
+      ["plain job idle low", "PriorityClass", "NotIn", "high"],
+      ...["CrossNamespacePodAffinity", "Tomorrow"].map((scope) => [EVERY, scope] as const),
+      [EVERY, "PriorityClass", "Gt", "5"],
+      ...["In", "NotIn"].map((operator) => [EVERY, "PriorityClass", operator] as const),
+    ];
+  const counted = (...scopes: Parameters<typeof quotaCounts>[0]["scopes"]) =>
+    Object.entries(PODS).filter(([, pod]) => quotaCounts({ scopes }, pod))
+      .map(([name]) => name).join(" ");
+  for (const [expected, name, operator = "Exists", value] of rows) {
+    const values = value === undefined ? [] : [value, "top"];
+    assert.equal(counted({ name, operator, values }), expected);
+  }
+  assert.equal(counted(), EVERY);
+  // All scopes together.
+  const high = { name: "PriorityClass", operator: "In", values: ["high"] };
+  assert.equal(counted({ name: "NotTerminating", operator: "Exists", values: [] }, high), "high");
 });

@@ -20,7 +20,6 @@ interface Choice extends Partial<Omit<ScopeSubject, "pod" | "config">> {
   readonly own?: Switch;
   readonly theirs?: Switch;
   readonly annotations?: Texts;
-  /** Labels of the namespace. */
   readonly labels?: Texts;
   readonly config?: Partial<MarketConfig>;
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
@@ -12,19 +13,16 @@ import { faultText } from "../api/fields.ts";
 import type { UsageProvider } from "../api/optimization_policy.ts";
 import { type PolicySelector, type PolicySpec, readPolicySpec } from "./policy_spec.ts";
 import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { type LabelRequirement, labelsMatch } from "../api/label_selector.ts";
 import {
   affectedPolicies,
   isInScope,
   type MatchedPolicy,
-  matchesWorkload,
   outweighedRecord,
   policyFor,
   type ReadablePolicy,
   type WorkloadView,
 } from "./policy_match.ts";
 
-/** The required fields, and nothing else. */
 const LEAST: WrittenSpec = {
   mode: "Recommend",
   selector: { workloadSelector: {} },
@@ -49,30 +47,18 @@ function assertFaults(
 pure("readPolicySpec() gives each field that is not there its default", () => {
   assert.deepEqual(readPolicySpec(LEAST), {
     spec: {
-      mode: "Recommend",
-      weight: 100,
+      ...{ mode: "Recommend", weight: 100, provider: "prometheus", percentile: "P90" },
+      ...{ windowMs: 86_400_000, intervalMs: 300_000, safetyFactor: 1.2, minSamples: 10 },
       selector: {
         workloadSelector: { matchLabels: {}, matchExpressions: [] },
         workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
       },
-      provider: "prometheus",
-      windowMs: 86_400_000,
-      percentile: "P90",
-      safetyFactor: 1.2,
-      minSamples: 10,
       bounds: { cpu: { min: 100, max: 2000 }, memory: { min: 128 * 2 ** 20, max: 2 ** 30 } },
       updateStrategy: {
-        allowInPlaceResize: true,
-        allowRecreate: false,
-        updateRequestsOnly: true,
-        limitMultipliers: { cpu: 1, memory: 1.1 },
-        changeThresholdPercent: 10,
-        cooldownMs: 1_800_000,
-        useServerSideApply: true,
-        allowWithHPA: false,
-        publishVPA: false,
+        ...{ allowInPlaceResize: true, allowRecreate: false, updateRequestsOnly: true },
+        ...{ changeThresholdPercent: 10, cooldownMs: 1_800_000, useServerSideApply: true },
+        ...{ limitMultipliers: { cpu: 1, memory: 1.1 }, allowWithHPA: false, publishVPA: false },
       },
-      intervalMs: 300_000,
     },
     faults: [],
   });
@@ -128,34 +114,15 @@ pure("readPolicySpec() takes label keys with a prefix of 253 characters", () => 
   ]);
 });
 
-pure("readPolicySpec() names the faults of an invalid spec", () => {
-  assertFaults(undefined, [["spec", undefined, / object$/]]);
-  assertFaults([], [["spec", "a list of 0", / object$/]]);
-  assertFaults({ ...LEAST, selector: { workloadTypes: {} } }, [
-    ["spec.selector", "an object", / namespaceSelector, workloadSelector and namespaces$/],
-  ]);
-});
-
-pure("property 15: readPolicySpec() takes well-formed policies for what they say", () => {
-  fc.assert(
-    fc.property(WELL_FORMED, ({ spec: written, meant }) => {
-      const before = JSON.stringify(written);
-      const { spec, faults } = readPolicySpec(written);
-      assert.deepEqual(faults.map(faultText), []);
-      assert.ok(spec !== undefined);
-      assert.equal(JSON.stringify(written), before);
-      assert.deepEqual(
-        {
-          windowMs: spec.windowMs,
-          intervalMs: spec.intervalMs,
-          cooldownMs: spec.updateStrategy.cooldownMs,
-          bounds: spec.bounds,
-        },
-        meant,
-      );
-    }),
-  );
-});
+forAll("property 15: readPolicySpec() reads well-formed policies", [WELL_FORMED], (well) => {
+  const before = JSON.stringify(well.spec);
+  const { spec, faults } = readPolicySpec(well.spec);
+  assert.deepEqual(faults.map(faultText), []);
+  assert.ok(spec !== undefined);
+  assert.equal(JSON.stringify(well.spec), before);
+  const { windowMs, intervalMs, bounds, updateStrategy: { cooldownMs } } = spec;
+  assert.deepEqual({ windowMs, intervalMs, cooldownMs, bounds }, well.meant);
+}, 1);
 
 pure("property 15: readPolicySpec() refuses a mistake in any field, and names the field", () => {
   for (const [field, wrong, valid] of MISTAKES) {
@@ -169,30 +136,33 @@ pure("property 15: readPolicySpec() refuses a mistake in any field, and names th
   }
 });
 
-pure("property 15: readPolicySpec() refuses bounds in the wrong order", () => {
-  const bound = fc.integer({ min: 1, max: 10_000 });
-  fc.assert(fc.property(bound, bound, fc.boolean(), (a, b, exists) => {
-    const [min, max] = [Math.max(a, b) + 1, Math.min(a, b)];
-    assertFaults(
-      withField(LEAST, "spec.resourceBounds.memory", { min, max }),
-      [["spec.resourceBounds.memory.min", String(min), /above max$/]],
-    );
-    const term = exists
-      ? { key: "app", operator: a % 2 === 0 ? "Exists" : "DoesNotExist", values: ["web"] }
-      : { key: "app", operator: a % 2 === 0 ? "In" : "NotIn", values: [] };
-    const field = "spec.selector.namespaceSelector.matchExpressions[0]";
-    const [fault, ...more] = readPolicySpec(withField(LEAST, field, term)).faults;
-    assert.deepEqual([fault?.field, more], [`${field}.values`, []]);
-    assert.match(fault?.valid ?? "", exists ? / empty / : / one value /);
-  }));
-});
+const bound = fc.integer({ min: 1, max: 10_000 });
 
-pure("property 15: readPolicySpec() never throws, whatever stands in a policy", () => {
-  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(...MISTAKES), (value, [field]) => {
-    const { faults } = readPolicySpec(withField(LEAST, field, value));
-    for (const fault of faults) assert.match(faultText(fault), /^spec\S* is .+: must /);
-  }));
-});
+forAll("property 15: readPolicySpec() refuses bounds in the wrong order, and terms", [
+  bound,
+  bound,
+  fc.boolean(),
+], (a, b, exists) => {
+  const [min, max] = [Math.max(a, b) + 1, Math.min(a, b)];
+  assertFaults(withField(LEAST, "spec.resourceBounds.memory", { min, max }), [
+    ["spec.resourceBounds.memory.min", String(min), /above max$/],
+  ]);
+  const term = exists
+    ? { key: "app", operator: a % 2 === 0 ? "Exists" : "DoesNotExist", values: ["web"] }
+    : { key: "app", operator: a % 2 === 0 ? "In" : "NotIn", values: [] };
+  const field = "spec.selector.namespaceSelector.matchExpressions[0]";
+  const [fault, ...more] = readPolicySpec(withField(LEAST, field, term)).faults;
+  assert.deepEqual([fault?.field, more], [`${field}.values`, []]);
+  assert.match(fault?.valid ?? "", exists ? / empty / : / one value /);
+}, 1);
+
+forAll("property 15: readPolicySpec() never throws, whatever stands in a policy", [
+  fc.jsonValue(),
+  fc.constantFrom(...MISTAKES),
+], (value, [field]) => {
+  const { faults } = readPolicySpec(withField(LEAST, field, value));
+  for (const fault of faults) assert.match(faultText(fault), /^spec\S* is .+: must /);
+}, 1);
 
 const KINDS = ["Deployment", "StatefulSet", "DaemonSet"] as const;
 const ALL: PolicySelector = { workloadKinds: KINDS };
@@ -208,16 +178,36 @@ function policy(key: string, change: Partial<PolicySpec> = {}): ReadablePolicy {
 
 const keyOf = ({ metadata }: MatchedPolicy): string => `${metadata.namespace}/${metadata.name}`;
 
-pure("isInScope() leaves out a namespace with unknown labels where they are asked for", () => {
+pure("isInScope() asks for the kind, the names of namespaces and both selectors", () => {
+  const labelled = (app: string) => ({ matchLabels: { app }, matchExpressions: [] });
+  const of = (
+    selector: Partial<PolicySelector>,
+    namespaceLabels?: Readonly<Record<string, string>>,
+  ) =>
+    isInScope(workload("shop", "web", { app: "web" }), {
+      ...{ selector: { ...ALL, ...selector }, namespaceLabels },
+    });
+  const rows: readonly (readonly [Partial<PolicySelector>, boolean])[] = [
+    [{}, true],
+    [{ workloadKinds: ["StatefulSet"] }, false],
+    [{ workloadSelector: labelled("web") }, true],
+    [{ workloadSelector: labelled("live") }, false],
+    [{ namespaceSelector: labelled("live") }, true],
+    [{ namespaceSelector: labelled("web") }, false],
+    [{ namespaces: { allow: [], deny: [] } }, true],
+    [{ namespaces: { allow: ["bank", "shop"], deny: ["batch"] } }, true],
+    [{ namespaces: { allow: ["bank"], deny: [] } }, false],
+    [{ namespaces: { allow: [], deny: ["shop"] } }, false],
+    [{ namespaces: { allow: ["shop"], deny: ["shop"] } }, false],
+    [{ namespaces: { allow: ["shop"], deny: [] }, workloadSelector: labelled("live") }, false],
+  ];
+  for (const [selector, expected] of rows) {
+    assert.equal(of(selector, { app: "live" }), expected, JSON.stringify(selector));
+  }
+  // Labels of the namespace are not known.
   const absent = [{ key: "frozen", operator: "DoesNotExist", values: [] } as const];
   const namespaceSelector = { matchLabels: {}, matchExpressions: absent };
-  const found = [{ namespaceSelector }, {}].map((change) =>
-    isInScope(workload("shop", "web"), {
-      selector: { ...ALL, ...change },
-      namespaceLabels: undefined,
-    })
-  );
-  assert.deepEqual(found, [false, true]);
+  assert.deepEqual([of({ namespaceSelector }), of({})], [false, true]);
 });
 
 pure("policyFor() is the policy of most weight, then the first by namespace and name", () => {
@@ -244,122 +234,13 @@ pure("policyFor() is the policy of most weight, then the first by namespace and 
 
 pure("outweighedRecord() names the policy that counts, for the loser's status", () => {
   const winner = policy("policies/heavy", { weight: 500 });
-  const { workload: name, policy: by, status, reason, message = "" } = outweighedRecord(
-    workload("shop", "web"),
-    winner,
-  );
-  assert.deepEqual(name, { kind: "Deployment", namespace: "shop", name: "web" });
-  assert.deepEqual([status, reason, by], ["Skipped", "Outweighed", winner.metadata]);
-  assert.match(message, /^policy policies\/heavy of weight 500 /);
-});
-
-const NAMESPACES: readonly string[] = ["shop", "batch", "policies"];
-const value = fc.constantFrom("a", "b");
-const key = fc.constantFrom("app", "tier");
-const labels = fc.dictionary(key, value, { maxKeys: 2 });
-const requirement: fc.Arbitrary<LabelRequirement> = fc.oneof(
-  fc.record({
-    key,
-    operator: fc.constantFrom("In" as const, "NotIn" as const),
-    values: fc.uniqueArray(value, { minLength: 1 }),
-  }),
-  fc.record({
-    key,
-    operator: fc.constantFrom("Exists" as const, "DoesNotExist" as const),
-    values: fc.constant([]),
-  }),
-);
-const labelSelector = fc.record({
-  matchLabels: fc.dictionary(key, value, { maxKeys: 1 }),
-  matchExpressions: fc.array(requirement, { maxLength: 1 }),
-});
-const names = fc.uniqueArray(fc.constantFrom(...NAMESPACES), { maxLength: 2 });
-
-/** Now and then each part: a selector of many parts matches hardly anything. */
-const selectors: fc.Arbitrary<PolicySelector> = fc.record({
-  parts: fc.record({
-    namespaceSelector: labelSelector,
-    workloadSelector: labelSelector,
-    namespaces: fc.record({ allow: names, deny: names }),
-  }, { requiredKeys: [] }),
-  keep: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
-  workloadKinds: fc.oneof({ weight: 3, arbitrary: fc.constant(KINDS) }, fc.subarray([...KINDS])),
-}).map(({ parts, keep, workloadKinds }) => ({
-  ...Object.fromEntries(Object.entries(parts).filter((_, index) => keep[index] === 0)),
-  workloadKinds,
-}));
-const workloads: fc.Arbitrary<readonly WorkloadView[]> = fc.array(
-  fc.record({
-    kind: fc.constantFrom(...KINDS),
-    metadata: fc.record({
-      namespace: fc.constantFrom(...NAMESPACES),
-      name: fc.constantFrom("web", "db", "job"),
-      labels,
-    }),
-  }),
-  { maxLength: 20 },
-);
-/** Labels of namespaces, of which some are not known, and namespaces with policies that act on all others. */
-const inputs = fc.record({
-  namespaces: fc.array(fc.tuple(fc.constantFrom(...NAMESPACES), labels), { maxLength: 6 })
-    .map((entries) => new Map(entries)),
-  policyNamespaces: fc.uniqueArray(fc.constantFrom<string>("policies", "shop")),
-});
-/** Policies of few weights, no two of one name. */
-const policies: fc.Arbitrary<readonly ReadablePolicy[]> = fc.uniqueArray(
-  fc.record({
-    key: fc.tuple(fc.constantFrom(...NAMESPACES), fc.constantFrom("one", "two"))
-      .map((parts) => parts.join("/")),
-    mode: fc.constantFrom("Auto" as const, "Recommend" as const, "Recommend", "Disabled" as const),
-    weight: fc.constantFrom(50, 100, 100, 200),
-    selector: selectors,
-  }).map(({ key, ...change }) => policy(key, change)),
-  { minLength: 2, maxLength: 6, selector: keyOf },
-);
-
-pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ allow ∧ ¬deny", () => {
-  const outcomes = new Set<boolean>();
-  fc.assert(fc.property(selectors, workloads, labels, (selector, all, namespaceLabels) => {
-    const { namespaceSelector, workloadSelector, namespaces, workloadKinds } = selector;
-    for (const one of all) {
-      const { namespace, labels = {} } = one.metadata;
-      const snapshot = [
-        namespaceSelector === undefined || labelsMatch(namespaceLabels, namespaceSelector),
-        workloadSelector === undefined || labelsMatch(labels, workloadSelector),
-        (namespaces?.allow ?? []).length === 0 || namespaces?.allow.includes(namespace),
-        !namespaces?.deny.includes(namespace),
-        workloadKinds.includes(one.kind),
-      ];
-      const found = isInScope(one, { selector, namespaceLabels });
-      assert.equal(found, !snapshot.includes(false));
-      outcomes.add(found);
-      const denied = { ...selector, namespaces: { allow: [namespace], deny: [namespace] } };
-      assert.equal(isInScope(one, { selector: denied, namespaceLabels }), false);
-    }
-  }));
-  assert.equal(outcomes.size, 2);
-});
-
-pure("property 16: matchesWorkload() is mode, reach and scope; one policy wins", () => {
-  let [matched, lost] = [0, 0];
-  fc.assert(fc.property(policies, workloads, inputs, (all, views, input) => {
-    for (const view of views) {
-      const { namespace } = view.metadata;
-      const expected = all.filter(({ metadata: { namespace: own }, spec: { mode, selector } }) =>
-        mode !== "Disabled" && (namespace === own || input.policyNamespaces.includes(own)) &&
-        isInScope(view, { selector, namespaceLabels: input.namespaces.get(namespace) })
-      );
-      assert.deepEqual(all.filter((one) => matchesWorkload(one, view, input)), expected);
-      const winner = policyFor(view, { policies: all, ...input });
-      assert.equal(winner !== undefined, expected.length > 0);
-      assert.ok(winner === undefined || expected.includes(winner));
-      const weights = expected.map(({ spec }) => spec.weight);
-      assert.equal(winner?.spec.weight ?? -Infinity, Math.max(...weights));
-      matched += expected.length;
-      lost += Math.max(0, expected.length - 1);
-    }
-  }));
-  assert.ok(matched > 100 && lost > 20, `${matched} ${lost}`);
+  const record = outweighedRecord(workload("shop", "web"), winner);
+  assert.partialDeepStrictEqual(record, {
+    workload: { kind: "Deployment", namespace: "shop", name: "web" },
+    policy: winner.metadata,
+    ...{ status: "Skipped", reason: "Outweighed" },
+  });
+  assert.match(record.message ?? "", /^policy policies\/heavy of weight 500 /);
 });
 
 pure("affectedPolicies() finds those of the same workloads, before and now", () => {

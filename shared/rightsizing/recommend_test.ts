@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { cases } from "../../tests/fixtures/cases.ts";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
@@ -41,7 +41,6 @@ function recommended(
   return recommend(of, { policy, corrections }) ?? assert.fail("nothing is recommended");
 }
 
-/** The requests, millicores and Mi. */
 function requestsFor(
   cpu: readonly number[],
   memory: readonly number[],
@@ -55,7 +54,7 @@ const cpuValues = fc.array(fc.nat({ max: 64_000 }), { minLength: 1, maxLength: 6
 const memoryValues = fc.array(fc.nat({ max: 2 ** 40 }), { minLength: 1, maxLength: 60 });
 const percentile = fc.constantFrom<Percentile>("P50", "P90", "P95", "P99");
 /** Hundredths, as people write them. */
-const factor = fc.integer({ min: 100, max: 1000 });
+const factor = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
 const bound = (most: number) =>
   fc.tuple(fc.integer({ min: 1, max: most }), fc.integer({ min: 1, max: most }))
     .map(([a, b]) => ({ min: Math.min(a, b), max: Math.max(a, b) }));
@@ -77,52 +76,45 @@ pure("recommend() makes 336m of [100,200,300] and 88617123 of 73847603 with P90 
   assert.deepEqual(percentiles, [200, 280, 290, 298]);
 });
 
-pure("property 4: recommend() stays within the bounds, and moves nothing that is inside", () => {
-  const drawn = fc.tuple(cpuValues, memoryValues, percentile, factor);
-  fc.assert(
-    fc.property(
-      drawn,
-      bounds,
-      corrections,
-      ([cpu, memory, which, hundredths], within, corrected) => {
-        const of = usage(cpu, memory);
-        const base = { percentile: which, safetyFactor: hundredths / 100, corrections: corrected };
-        const [bounded, free] = [
-          recommended(of, { ...base, bounds: within }),
-          recommended(of, { ...base, ...FREE }),
-        ];
-        for (const resource of ["cpu", "memory"] as const) {
-          const { min, max } = within[resource];
-          const [found, before] = [bounded[resource], free[resource]];
-          assert.equal(found, Math.min(max, Math.max(min, before)));
-          const text = resource === "cpu"
-            ? parseCPU(formatCPU(found))
-            : parseBytes(formatBytes(found));
-          assert.equal(text, found, "it is whole, and reads back");
-        }
-      },
-    ),
+forAll("property 4: recommend() stays within bounds, and moves nothing inside", [
+  cpuValues,
+  memoryValues,
+  fc.record({ percentile, safetyFactor: factor, corrections }),
+  bounds,
+], (cpu, memory, base, within) => {
+  const of = usage(cpu, memory);
+  const [bounded, free] = [{ bounds: within }, FREE].map((one) =>
+    recommended(of, { ...base, ...one })
   );
-});
+  for (const resource of ["cpu", "memory"] as const) {
+    const { min, max } = within[resource];
+    const [found = NaN, before = NaN] = [bounded?.[resource], free?.[resource]];
+    assert.equal(found, Math.min(max, Math.max(min, before)));
+    const text = resource === "cpu" ? parseCPU(formatCPU(found)) : parseBytes(formatBytes(found));
+    assert.equal(text, found, "it is whole, and reads back");
+  }
+}, 1);
 
-pure("property 14: recommend() is percentile × factor before clamping, within a unit", () => {
-  const SHARES = { P50: 50n, P90: 90n, P95: 95n, P99: 99n } as const;
-  fc.assert(
-    fc.property(cpuValues, memoryValues, percentile, factor, (cpu, memory, which, hundredths) => {
-      const fields = { ...FREE, percentile: which, safetyFactor: hundredths / 100 };
-      const found = recommended(usage(cpu, memory), fields);
-      for (const [values, amount] of [[cpu, found.cpu], [memory, found.memory]] as const) {
-        // In whole numbers: the percentile in hundredths, the product in ten-thousandths.
-        const ordered = values.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
-        const rank = SHARES[which] * BigInt(values.length - 1);
-        const low = ordered[Number(rank / 100n)]!;
-        const high = ordered[Number(rank / 100n) + 1] ?? low;
-        const exact = (100n * low + (high - low) * (rank % 100n)) * BigInt(hundredths) / 10_000n;
-        assert.ok(Math.abs(amount - Number(exact)) <= 1, `${amount} for ${exact}`);
-      }
-    }),
-  );
-});
+const SHARES = { P50: 50n, P90: 90n, P95: 95n, P99: 99n } as const;
+
+forAll("property 14: recommend() is percentile × factor before clamping, within a unit", [
+  cpuValues,
+  memoryValues,
+  percentile,
+  factor,
+], (cpu, memory, which, safetyFactor) => {
+  const found = recommended(usage(cpu, memory), { ...FREE, percentile: which, safetyFactor });
+  for (const [values, amount] of [[cpu, found.cpu], [memory, found.memory]] as const) {
+    // In whole numbers: the percentile in hundredths, the product in ten-thousandths.
+    const ordered = values.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
+    const rank = SHARES[which] * BigInt(values.length - 1);
+    const low = ordered[Number(rank / 100n)]!;
+    const high = ordered[Number(rank / 100n) + 1] ?? low;
+    const hundredths = BigInt(Math.round(safetyFactor * 100));
+    const exact = (100n * low + (high - low) * (rank % 100n)) * hundredths / 10_000n;
+    assert.ok(Math.abs(amount - Number(exact)) <= 1, `${amount} for ${exact}`);
+  }
+}, 1);
 
 pure("recommend() makes limits of requests, never below them", () => {
   const of = usage([100], [100 * MI]);
@@ -134,31 +126,14 @@ pure("recommend() makes limits of requests, never below them", () => {
     return [cpuLimit, memoryLimit / MI];
   };
   assert.deepEqual([limited(1, 1.1), limited(0.5, 0.9)], [[120, 132], [120, 120]]);
-  const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
-  const drawn = [cpuValues, memoryValues, multiplier, multiplier] as const;
-  fc.assert(fc.property(...drawn, (cpu, memory, forCPU, forMemory) => {
-    const limitMultipliers = { cpu: forCPU, memory: forMemory };
-    const one = recommended(usage(cpu, memory), {
-      strategy: { updateRequestsOnly: false, limitMultipliers },
-    });
-    assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
-    assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
-    assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
-  }));
 });
 
 pure("recommend() needs minSamples of each resource, and one where a policy asks for none", () => {
   const ten = Array.from({ length: 10 }, () => 100);
   const of = (cpu: readonly number[], memory: readonly number[], minSamples: number) =>
     recommend(usage(cpu, memory), { policy: autoPolicy({}, { minSamples }) }) !== undefined;
-  const found = [
-    of(ten, ten.slice(3), 10),
-    of([], ten, 10),
-    of(ten, ten, 10),
-    of([], [], 0),
-    of([1], [1], 0),
-  ];
-  assert.deepEqual(found, [false, false, true, false, true]);
+  const found = [of(ten, ten.slice(3), 10), of([], ten, 10), of(ten, ten, 10)];
+  assert.deepEqual([...found, of([], [], 0), of([1], [1], 0)], [false, false, true, false, true]);
 });
 
 pure("recommend() raises memory after a kill by a fifth or 100 Mi, within the bounds", () => {
@@ -232,22 +207,22 @@ pure("recommend() raises throttled CPU to the demand, or by the share", () => {
   for (const [found, cpu] of rows) assert.deepEqual(found, [cpu, 120]);
 });
 
-pure("property 13: throttling raises no percentile above a higher one, and lowers none", () => {
-  const demand = fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined });
-  fc.assert(fc.property(cpuValues, share, demand, (drawn, throttled, wanted) => {
-    const throttling = { share: throttled, ...(wanted === undefined ? {} : { demand: wanted }) };
-    const ranks = (corrections: Corrections) =>
-      (["P50", "P90", "P95", "P99"] as const).map((one) =>
-        recommended(usage(drawn, [1]), { ...FREE, percentile: one, safetyFactor: 1, corrections })
-          .cpu
-      );
-    const [before, after] = [ranks({}), ranks({ throttling })];
-    assert.deepEqual(after, after.toSorted((a, b) => a - b));
-    for (const [index, was] of before.entries()) {
-      assert.ok(after[index]! >= was && after[index]! <= Math.max(2 * was + 1, wanted ?? 0));
-    }
-  }));
-});
+forAll("property 13: throttling keeps percentiles in order, and lowers none", [
+  cpuValues,
+  share,
+  fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined }),
+], (drawn, throttled, demand) => {
+  const throttling = { share: throttled, ...(demand === undefined ? {} : { demand }) };
+  const ranks = (corrections: Corrections) =>
+    (["P50", "P90", "P95", "P99"] as const).map((percentile) =>
+      recommended(usage(drawn, [1]), { ...FREE, percentile, safetyFactor: 1, corrections }).cpu
+    );
+  const [before, after] = [ranks({}), ranks({ throttling })];
+  assert.deepEqual(after, after.toSorted((a, b) => a - b));
+  for (const [index, was] of before.entries()) {
+    assert.ok(after[index]! >= was && after[index]! <= Math.max(2 * was + 1, demand ?? 0));
+  }
+}, 1);
 
 pure("recommendWorkload() has each container with samples, in order", () => {
   const usageOf = (container: string, samples: number): ContainerUsage => {
@@ -278,18 +253,16 @@ pure("amountText() writes CPU in millicores and memory in bytes or Mi", () => {
   for (const [resource, amount, text] of rows) assert.equal(amountText(resource, amount), text);
 });
 
-pure("amountText() is a quantity that Kubernetes reads, and memory never has an m", () => {
-  const any = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
-  const usual = fc.nat({ max: 1e15 }).map((thousandths) => thousandths / 1000);
-  fc.assert(
-    fc.property(fc.oneof(any, usual), (drawn) => {
-      assert.doesNotThrow(() => parseCPU(amountText("cpu", drawn)));
-      const text = amountText("memory", drawn);
-      assert.match(text, /^\d+(Mi)?$/);
-      assert.equal(parseBytes(text), Math.trunc(Math.min(drawn, Number.MAX_SAFE_INTEGER)));
-    }),
-    cases(5),
-  );
+forAll("amountText() is a quantity that Kubernetes reads, and memory never has an m", [
+  fc.oneof(
+    fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+    fc.nat({ max: 1e15 }).map((thousandths) => thousandths / 1000),
+  ),
+], (drawn) => {
+  assert.doesNotThrow(() => parseCPU(amountText("cpu", drawn)));
+  const text = amountText("memory", drawn);
+  assert.match(text, /^\d+(Mi)?$/);
+  assert.equal(parseBytes(text), Math.trunc(Math.min(drawn, Number.MAX_SAFE_INTEGER)));
 });
 
 pure("truncatedProduct() is no less than decimals would be", () => {
@@ -309,23 +282,15 @@ pure("truncatedProduct() is no less than decimals would be", () => {
   }
 });
 
-pure("truncatedProduct() is exact for four decimals, one below at most for any", () => {
-  const tenThousandths = fc.integer({ min: 10_000, max: 100_000 });
-  fc.assert(
-    fc.property(fc.nat({ max: 2 ** 48 }), tenThousandths, (value, factor) => {
-      const exact = BigInt(value) * BigInt(factor) / 10_000n;
-      assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
-    }),
-    cases(5),
-  );
-  const amount = fc.maxSafeNat().map((parts) => parts / 2 ** 13);
-  const factor = fc.nat({ max: 9e6 }).map((millionths) => 1 + millionths / 1e6);
-  fc.assert(
-    fc.property(amount, factor, (value, by) => {
-      const found = truncatedProduct(value, by);
-      // A millionth of the amount, times ten, is what its rounding may add.
-      assert.ok(Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01);
-    }),
-    cases(5),
-  );
+forAll("truncatedProduct() is exact for four decimals, one below at most for any", [
+  fc.nat({ max: 2 ** 48 }),
+  fc.integer({ min: 10_000, max: 100_000 }),
+  fc.maxSafeNat().map((parts) => parts / 2 ** 13),
+  fc.nat({ max: 9e6 }).map((millionths) => 1 + millionths / 1e6),
+], (value, tenThousandths, amount, by) => {
+  const exact = BigInt(value) * BigInt(tenThousandths) / 10_000n;
+  assert.equal(truncatedProduct(value, tenThousandths / 10_000), Number(exact));
+  const found = truncatedProduct(amount, by);
+  // A millionth of the amount, times ten, is what its rounding may add.
+  assert.ok(Number.isInteger(found) && found <= amount * by + 1e-2 && found > amount * by - 1.01);
 });

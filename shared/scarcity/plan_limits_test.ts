@@ -42,7 +42,6 @@ const VICTIM = taker({
 const NOW = 100_000;
 const AMPLE = { state: "ample" } as const;
 
-/** A change, and what else the plan found. */
 interface Planned {
   readonly change?: PaceChange | undefined;
   readonly rationed?: boolean;
@@ -261,7 +260,6 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
 
 const anyContainers = fc.array(anyContainer, { maxLength: 25, size: "max" });
 
-/** Checks one container's change. */
 function checkChange(one: LimitedContainer, { change, rationed = false }: Planned): void {
   const { floor, ceiling, load, cleared, originalLimit, memory } = one;
   const { limit, fundedAt, shortAt = -Infinity } = memory;
@@ -312,61 +310,34 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
   assert.equal(seen.size, 6, `${[...seen]}`);
 });
 
-pure("planLimits() keeps original limits while a share exceeds another one's", () => {
-  let [below, beyond] = [0, 0];
-  const shortage = fc.double({ min: 0.5, max: 1.5, noNaN: true });
-  fc.assert(
-    fc.property(anyContainers, shortage, (drawn, factor) => {
-      const containers = [...drawn, taker({ load: { usage1500ms: 20, waiting: 1 } })];
-      const bidders = containers.flatMap((one) => {
-        if (one.load === undefined) return [];
-        const weight = 1 + (one.cleared?.part ?? 0);
-        return [{ ...one, load: one.load, weight }];
-      });
-      const within = bidders.map(({ load, originalLimit }) =>
-        Math.min(load.usage1500ms, originalLimit)
-      );
-      const capacity = factor * within.reduce((sum, one) => sum + one, 0);
-      const { shares } = clearScarce(bidders, { capacity, isFull: false });
-      const cleared = bidders.map((one, i) => ({ ...one, cleared: shares[i] }));
-      const exceeds = cleared.some(({ cleared: { share = 0 } = {}, originalLimit }) =>
-        share >= originalLimit + GRID
-      );
-      for (const [i, { change }] of plan(cleared).entries()) {
-        if (change?.reason !== "NodeCongested") continue;
-        const { originalLimit = 0 } = bidders[i] ?? {};
-        if (change.limit < originalLimit) below++;
-        if (exceeds) beyond++;
-        assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
-      }
-    }),
-    cases(40),
-  );
-  assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
-});
+const count = { below: 0, beyond: 0 };
 
-forAll(
-  "planLimits() has all limits at their ceilings after a second for each ten",
-  [anyContainers, fc.constantFrom(100, 250, 900, 1000)],
-  (drawn, stepMs) => {
-    let containers = drawn;
-    const at: number[] = [];
-    // A round every 900 ms releases every second time; one for those outside of their bounds.
-    const rounds = Math.ceil(2000 / stepMs) * (1 + Math.ceil(drawn.length / 10)) + 1;
-    for (let now = NOW; now < NOW + rounds * stepMs; now += stepMs) {
-      const released = at.filter((then) => now - then < 1000).length;
-      const planned = plan(containers, { ...AMPLE, now, released });
-      containers = containers.map((one, i) => {
-        const change = planned[i]?.change;
-        if (change?.reason === "CPUFree") at.push(now);
-        return change === undefined
-          ? one
-          : { ...one, memory: { ...one.memory, limit: change.limit } };
-      });
-      assert.ok(at.filter((then) => now - then < 1000).length <= 10);
-    }
-    for (const { ceiling, memory: { limit } } of containers) assert.equal(limit, ceiling);
-    assert.ok(changes(containers, AMPLE).every((change) => change === ""));
-  },
-  1,
-);
+forAll("planLimits() keeps original limits while a share exceeds another one's", [
+  anyContainers,
+  fc.double({ min: 0.5, max: 1.5, noNaN: true }),
+], (drawn, factor) => {
+  const containers = [...drawn, taker({ load: { usage1500ms: 20, waiting: 1 } })];
+  const bidders = containers.flatMap((one) =>
+    one.load === undefined ? [] : [{ ...one, load: one.load, weight: 1 + (one.cleared?.part ?? 0) }]
+  );
+  const within = bidders.map(({ load, originalLimit }) =>
+    Math.min(load.usage1500ms, originalLimit)
+  );
+  const capacity = factor * within.reduce((sum, one) => sum + one, 0);
+  const { shares } = clearScarce(bidders, { capacity, isFull: false });
+  const cleared = bidders.map((one, i) => ({ ...one, cleared: shares[i] }));
+  const exceeds = cleared.some(({ cleared: { share = 0 } = {}, originalLimit }) =>
+    share >= originalLimit + GRID
+  );
+  for (const [i, { change }] of plan(cleared).entries()) {
+    if (change?.reason !== "NodeCongested") continue;
+    const { originalLimit = 0 } = bidders[i] ?? {};
+    if (change.limit < originalLimit) count.below++;
+    if (exceeds) count.beyond++;
+    assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
+  }
+}, 40);
+
+pure("planLimits() lowered limits below original ones, and where a share exceeds one", () => {
+  assert.ok(count.below > 10 && count.beyond > 10, JSON.stringify(count));
+});
