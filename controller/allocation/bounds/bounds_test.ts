@@ -1,7 +1,6 @@
 import { type Pod, type PodContainer, withResources } from "../../../shared/api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
-import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import {
   ALLOW_OVERRIDES,
   MAX_CPU,
@@ -24,7 +23,6 @@ import type { BidInput } from "./bid_rules.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 
-/** A container that runs. */
 function running(change: ContainerFields = {}): PodContainer {
   return sampleContainer({ containerID: `containerd://${change.name ?? "app"}`, ...change });
 }
@@ -44,7 +42,6 @@ interface Choice extends Partial<Omit<BidInput, "pod" | "namespace">> {
   /** Share of each container in a quota, and the amount that the pod owes. */
   readonly share?: number;
   readonly owed?: number;
-  /** The original limits, where they are not those of the containers. */
   readonly own?: number;
   readonly range?: BoundsInput["limitRange"];
   readonly nodeCeiling?: number;
@@ -83,21 +80,17 @@ function draft(choice: Choice = {}): BoundsDraft {
   });
 }
 
-/** `floor-ceiling` of each container and its hold, boost and moving request; then the reasons. */
-function shape(choice: Choice): string {
-  const { containers, reason } = draft(choice);
-  return [
-    ...containers.map(({ floor, ceiling, held, boost, requestMoves }) =>
-      [`${floor}-${ceiling}`, held, boost && "boost", requestMoves && "moves"]
-        .filter((one) => one !== undefined).join(" ")
-    ),
-    reason,
-  ].join("; ");
-}
-
+/** Rows of each container's `floor-ceiling`, hold, boost and moving request; then the reasons. */
 function table(name: string, rows: readonly (readonly [Choice, expected: string])[]): void {
   pure(name, () => {
-    for (const [choice, expected] of rows) assert.equal(shape(choice), expected);
+    for (const [choice, expected] of rows) {
+      const { containers, reason } = draft(choice);
+      const texts = containers.map(({ floor, ceiling, held, boost, requestMoves }) =>
+        [`${floor}-${ceiling}`, held, boost && "boost", requestMoves && "moves"]
+          .filter((one) => one !== undefined).join(" ")
+      );
+      assert.equal([...texts, reason].join("; "), expected);
+    }
   });
 }
 
@@ -148,10 +141,7 @@ table("boundsOf() puts the ceiling at the lowest bound and names it", [
     { ...most("600m"), containers: [sized(100, 200), sized(50, 100, { name: "b" })] },
     "100-400; 100-200; MaxCPU",
   ],
-  // More than original limit × burst factor only where an administrator allows it.
-  [most("2"), "100-800; BurstFactor"],
   [{ ...most("2"), allowed: true }, "100-2000; MaxCPU"],
-  [{ ...most("2"), allowed: true, nodeCPU: 1000 }, "100-900; NodeSize"],
   // Containers that don't run yet or have no limit take no part.
   [{ containers: [running(), sampleContainer({ name: "b" }), unlimited] }, "100-800; BurstFactor"],
   [{ ...most("1"), containers: [sampleContainer()] }, ""],
@@ -167,31 +157,29 @@ pure("boundsOf() sets each ceiling with a ceiling reason, and begins with the co
   assert.ok(!setsCeiling("HPACapped"));
 });
 
+const byAnnotation = "annotation mbcas.io/priority-multiplier";
+const times = (multiplier: string): Choice => ({
+  annotations: { [PRIORITY_MULTIPLIER]: multiplier },
+});
+
 pure("boundsOf() weighs by request and priority, and names the multiplier's source", () => {
-  const weigh = (choice: Choice & { readonly priority?: number }, request = 100) => {
-    const { priority = 0, ...rest } = choice;
-    const pod = { ...rest.pod, priority };
-    const { containers, rules } = draft({ ...rest, pod, containers: [sized(request, 200)] });
+  const urgent = { pod: { priority: 4000 } };
+  const rows: readonly (readonly [Choice, weight: number, multiplier?: number, by?: string])[] = [
+    [{}, 100],
+    [{ containers: [sized(0, 200)] }, 1],
+    [urgent, 200, 2, "priority 4000"],
+    [{ pod: { priority: -1, priorityClassName: "low" } }, 50, 0.5, "priority -1 (class low)"],
+    [{ ...urgent, ...times("0.2") }, 20, 0.2, byAnnotation],
+    [{ ...urgent, ...times("1") }, 100],
+    [times("3"), 100],
+    [{ ...times("3"), allowed: true }, 300, 3, byAnnotation],
+  ];
+  for (const [choice, ...expected] of rows) {
+    const { containers: [app], rules } = draft(choice);
     const rule = rules.find(({ reason }) => reason === "WeightMultiplied")?.message;
-    const { weight, multiplier } = containers[0] ?? {};
-    return [weight, multiplier, rule];
-  };
-  const times = (multiplier: string) => ({ annotations: { [PRIORITY_MULTIPLIER]: multiplier } });
-  const byAnnotation = "annotation mbcas.io/priority-multiplier";
-  assert.deepEqual(weigh({}), [100, undefined, undefined]);
-  assert.deepEqual(weigh({}, 0), [1, undefined, undefined]);
-  assert.deepEqual(weigh({ priority: 4000 }), [200, 2, "weight × 2.00: priority 4000"]);
-  const low = { priority: -1, pod: { priorityClassName: "low" } };
-  assert.deepEqual(weigh(low), [50, 0.5, "weight × 0.50: priority -1 (class low)"]);
-  const fifth = weigh({ priority: 4000, ...times("0.2") });
-  assert.deepEqual(fifth, [20, 0.2, `weight × 0.20: ${byAnnotation}`]);
-  assert.deepEqual(weigh({ priority: 4000, ...times("1") }), [100, undefined, undefined]);
-  assert.deepEqual(weigh(times("3")), [100, undefined, undefined]);
-  assert.deepEqual(weigh({ ...times("3"), allowed: true }), [
-    300,
-    3,
-    `weight × 3.00: ${byAnnotation}`,
-  ]);
+    const found = [app?.weight, app?.multiplier, rule?.split(": ")[1]];
+    assert.deepEqual(found.filter((one) => one !== undefined), expected);
+  }
 });
 
 const HELD = "HPAFloor, HPADamped, BurstFactor";
@@ -275,7 +263,6 @@ const most300 = { ...starting, annotations: { ...BOOST, [MAX_CPU]: "300m" } };
 table("boundsOf() boosts ceilings while a pod starts, within what quota and node allow", [
   [starting, "100-2000 lower boost; PodNotReady, StartupBoost, BurstFactor"],
   [{ ...starting, pod: {} }, "100-800; BurstFactor"],
-  [{ ...starting, allowed: false }, "100-800 lower; PodNotReady, BurstFactor"],
   [most300, "100-750 lower boost; PodNotReady, StartupBoost, MaxCPU"],
   [{ ...most300, share: 400 }, "100-400 lower boost; PodNotReady, StartupBoost, QuotaExceeded"],
   [{ ...most300, nodeCPU: 500 }, "100-450 lower boost; PodNotReady, StartupBoost, NodeSize"],
@@ -364,20 +351,5 @@ pure("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole m
       assert.ok(floor >= 10 && floor >= (containers[index]?.requests.cpu ?? 0));
       assert.ok(ceiling >= floor && weight > 0 && weight < Infinity);
     }
-  }));
-});
-
-pure("boundsOf() never lets a Burstable pod turn Guaranteed", () => {
-  const allTight = anyPod.map((all) => all.map((each) => withResources(each, MEMORY)));
-  fc.assert(fc.property(fc.oneof(anyPod, allTight), (containers) => {
-    fc.pre(qosClassOf(containers) === "Burstable");
-    const bounds = draft({ containers }).containers;
-    const atFloor = containers.map((container, index) => {
-      const own = bounds[index];
-      return own === undefined || own.held === "both"
-        ? container
-        : withResources(container, { limits: { cpu: own.floor } });
-    });
-    assert.equal(qosClassOf(atFloor), "Burstable");
   }));
 });
