@@ -17,7 +17,8 @@ import {
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { fixedCache } from "../../tests/fixtures/caches.ts";
+import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
+import { fixedCache, marketCaches } from "../../tests/fixtures/caches.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
@@ -32,7 +33,6 @@ import type {
 } from "../../shared/api/autoscalers.ts";
 import type { LimitRange, ResourceQuota } from "../../shared/api/namespace.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { Workload } from "../../shared/api/workload.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
 
@@ -90,19 +90,13 @@ function valuesWith(
   const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
   const cache = <T extends ApiObject>(name: string, objects: readonly T[] = []) =>
     fixedCache(objects, name !== lacks);
-  const nodes = nodeCPU === undefined ? [] : [{
-    metadata: { name: "node-1", uid: "", resourceVersion: "" },
-    allocatableCPU: nodeCPU,
-    ready: true,
-    pressures: [],
-  }];
+  const nodes = nodeCPU === undefined ? [] : [{ ...sampleNode("node-1"), allocatableCPU: nodeCPU }];
   const values = createCreationValues({
     reports: { byIndex: (namespace) => namespace === "shop" ? reports : [] },
     policies: { get: (key) => key === "ops/all" ? policy : undefined },
     caches: {
+      ...marketCaches(),
       deployments: fixedCache([{ kind, metadata, rollout, spec: workloadSpec }]),
-      statefulSets: fixedCache<Workload>(),
-      daemonSets: fixedCache<Workload>(),
       horizontalPodAutoscalers: cache("horizontalPodAutoscalers", choice.hpas),
       verticalPodAutoscalers: cache("verticalPodAutoscalers", choice.vpas),
       limitRanges: cache(
@@ -120,7 +114,6 @@ function valuesWith(
     },
     dryRun: () => dryRun,
   });
-  /** The values given to a pod that is sent with these. */
   const given = (sent: Resources = TEMPLATE): unknown =>
     values("shop", WEB)?.({ containers: [bareContainer("app", sent)], initContainers: [] })
       .get("app");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, ResizeCondition } from "../../shared/api/pod.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
@@ -36,8 +35,6 @@ interface PassChoice extends SnapshotChoice {
   readonly aborted?: boolean;
   /** How long the usage and each request take, ms. @default {0} */
   readonly takesMs?: number;
-  /** @default {"Auto"} */
-  readonly mode?: PolicySpec["mode"];
   /** Names of another workload's pods in the namespace. @default none */
   readonly unmanaged?: readonly string[];
 }
@@ -74,8 +71,7 @@ async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
 function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): ReconcileSubject {
   const { workload } = rightsizingSnapshot(choice);
   const metadata = { namespace: "shop", name: "all" };
-  const spec = autoPolicy(choice.strategy, choice.mode === undefined ? {} : { mode: choice.mode });
-  const policy = { metadata, spec };
+  const policy = { metadata, spec: autoPolicy(choice.strategy) };
   return { workload, policy, before, denial: undefined };
 }
 
@@ -83,25 +79,22 @@ const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
 const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
-pure(
-  "reconcileWorkload() applies what it recommends, and records it with its times",
-  async () => {
-    const before = recordOf("web", { uid: "uid-web", appliedAtMs: NOW_MS - 60 * MINUTE_MS });
-    const { outcome, appliers } = await look({ takesMs: MINUTE_MS, before });
-    const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
-    assert.deepEqual([status, method], ["Applied", "InPlace"]);
-    assert.deepEqual(inForce, [{
-      container: "app",
-      cpu: 180,
-      memory: 96 * MI,
-      adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
-    }]);
-    // The usage took a minute. Kills follow applied values, so those count from the first request.
-    assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS + MINUTE_MS]);
-    assert.equal(appliers.asked.length, 2);
-    assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
-  },
-);
+pure("reconcileWorkload() applies what it recommends, and records it with times", async () => {
+  const before = recordOf("web", { uid: "uid-web", appliedAtMs: NOW_MS - 60 * MINUTE_MS });
+  const { outcome, appliers } = await look({ takesMs: MINUTE_MS, before });
+  const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
+  assert.deepEqual([status, method], ["Applied", "InPlace"]);
+  assert.deepEqual(inForce, [{
+    container: "app",
+    cpu: 180,
+    memory: 96 * MI,
+    adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+  }]);
+  // The usage took a minute. Kills follow applied values, so those count from the first request.
+  assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS + MINUTE_MS]);
+  assert.equal(appliers.asked.length, 2);
+  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
+});
 
 pure("reconcileWorkload() asks for all containers but sidecars", async () => {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
@@ -253,14 +246,6 @@ pure("reconcileWorkload() calls nothing applied that no way leads to, and says w
     const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
     assert.equal(there?.record.status, "Applied");
   }
-});
-
-pure("reconcileWorkload() reports few samples in mode Recommend, too", async () => {
-  const { outcome } = await look({ before: BEHIND, seen: 3, mode: "Recommend" });
-  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
-    "Skipped",
-    "InsufficientSamples",
-  ]);
 });
 
 const NAMED = { namespace: "shop", name: "all" };

@@ -44,7 +44,6 @@ function world() {
     const nameOf = (name: string) => recordOf(name).workload;
     return {
       records,
-      /** From now on it leads no more. */
       depose: () => end.abort(),
       nameOf,
       /** Reconciles the workload, and applies values at that time, or none. */

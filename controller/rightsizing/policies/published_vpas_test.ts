@@ -31,7 +31,6 @@ const permits = createPermits(() => 1);
 const policy = (publishVPA = true): StoredPolicy =>
   storedPolicy("all", { updateStrategy: autoPolicy({ publishVPA }).updateStrategy });
 
-/** Outcomes of a cycle for these workloads; without CPU, nothing is recommended. */
 function reconciledWith(
   { cpu = 150, names = ["web"] }: { readonly cpu?: number; readonly names?: readonly string[] } =
     {},
