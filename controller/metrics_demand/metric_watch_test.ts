@@ -33,7 +33,6 @@ function readingOf(...samples: Samples): DemandReading {
   return demandReading(answer, { nowMs: NOW_MS, lifeMs: LIFE_MS });
 }
 
-/** Values with their ages, and what becomes of them. */
 const READINGS: readonly (readonly [Samples, MetricOutcome])[] = [
   [[], "empty"],
   [[[0.5, 1000]], "value"],
@@ -166,7 +165,6 @@ function stage() {
   };
 }
 
-/** Runs the watch during the test. */
 function watchTest(name: string, check: (scene: ReturnType<typeof stage>) => Promise<void>): void {
   pure(name, async () => {
     const scene = stage();
@@ -207,24 +205,21 @@ watchTest("run() has few queries under way, and begins with the oldest", async (
   assertMatches(warnings, [/metrics\.interval/]);
 });
 
-watchTest(
-  "run() gives a round up without an answer, and tries others first next",
-  async (scene) => {
-    const { state, outcomes, warnings, put, at } = scene;
-    for (let i = 0; i < 30; i++) put(`pod-${i}`, "own");
-    state.delayMs = 1000;
-    state.answer = () => ({ problem: "unreachable", message: "refused" });
-    await at(INTERVAL_MS - 1);
-    const first = scene.queries();
-    assert.ok(first.length >= 3 && first.length < 8, `${first.length}`);
-    assert.deepEqual(new Set(outcomes), new Set(["unreachable"]));
-    await at(2 * INTERVAL_MS - 1);
-    const second = scene.queries().slice(first.length);
-    assert.ok(second.length >= 3);
-    assert.deepEqual(second.filter((query) => first.includes(query)), []);
-    assertMatches(warnings, [/^Prometheus /]);
-  },
-);
+watchTest("run() gives a round up without an answer, and begins with others", async (scene) => {
+  const { state, outcomes, warnings, put, at } = scene;
+  for (let i = 0; i < 30; i++) put(`pod-${i}`, "own");
+  state.delayMs = 1000;
+  state.answer = () => ({ problem: "unreachable", message: "refused" });
+  await at(INTERVAL_MS - 1);
+  const first = scene.queries();
+  assert.ok(first.length >= 3 && first.length < 8, `${first.length}`);
+  assert.deepEqual(new Set(outcomes), new Set(["unreachable"]));
+  await at(2 * INTERVAL_MS - 1);
+  const second = scene.queries().slice(first.length);
+  assert.ok(second.length >= 3);
+  assert.deepEqual(second.filter((query) => first.includes(query)), []);
+  assertMatches(warnings, [/^Prometheus /]);
+});
 
 watchTest("of() does not hasten rounds for queries that were not reached", async (scene) => {
   const { state, asked, put, of, at } = scene;
@@ -322,16 +317,13 @@ watchTest("of() goes on with what was published, until a value or for its time",
   assert.deepEqual(of("a"), { missing: "query all: refused", fault: false });
 });
 
-watchTest(
-  "run() ends when it is called off, and notes nothing of what was under way",
-  async (scene) => {
-    scene.put("a", "all");
-    scene.state.delayMs = 5000;
-    await scene.at(1000);
-    await scene.end();
-    assert.deepEqual([scene.changed, scene.outcomes], [[], []]);
-  },
-);
+watchTest("run() ends when it is called off, and notes nothing under way", async (scene) => {
+  scene.put("a", "all");
+  scene.state.delayMs = 5000;
+  await scene.at(1000);
+  await scene.end();
+  assert.deepEqual([scene.changed, scene.outcomes], [[], []]);
+});
 
 pure("createMetricReports() reports each problem once, and again when it has lasted", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
