@@ -62,76 +62,40 @@ const autoscalers = [sampleHPA()];
 const inQuota = { shares: new Map([["app", { millicores: 300, quota: "cpu" }]]), owed: 0 };
 const metric = { demand: new Map([["app", 700]]), source: "query jobs", untilMs: Infinity };
 
+const NOW = INPUT_NOW_MS;
+const of = (container: ContainerFields): Change => ({ container });
+const most = (maxCPU: string): Change => ({ annotations: { [MAX_CPU]: maxCPU } });
+const critical = { pod: { priorityClassName: "system-node-critical" } };
+const rolling = { workload: sampleWorkload({ rollout: { updated: 1 } }) };
+const scaled = { autoscalers: [sampleHPA({ lastScaleMs: NOW })] };
+const capped = { ...most("200m"), autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 2 }] })] };
+const silent = { metric: { missing: "query jobs: refused", fault: false } };
+const starting = { annotations: { [STARTUP_BOOST]: "2x,30s" }, pod: { readySinceMs: NOW } };
+const guaranteed = { container: GUARANTEED, nodeCeiling: 450 };
+
 const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = [
   ["NodeNotReady", node({ ready: false }), "node-1 is not Ready"],
   ["NodeDraining", node({ draining: true }), "node-1 is being drained"],
-  [
-    "NodeCordoned",
-    node({ cordonedAtMs: INPUT_NOW_MS }),
-    "node-1 was cordoned less than 10 min ago",
-  ],
+  ["NodeCordoned", node({ cordonedAtMs: NOW }), "node-1 was cordoned less than 10 min ago"],
   ["UnreadableBound", { unreadable: ["LimitRange mem: so"] }, "LimitRange mem: so"],
-  [
-    "SystemCritical",
-    { pod: { priorityClassName: "system-node-critical" } },
-    "the class is system-node-critical",
-  ],
+  ["SystemCritical", critical, "the class is system-node-critical"],
   ["PodNotReady", { pod: { ready: false } }, "the pod is not Ready"],
-  [
-    "RecentRestart",
-    { container: { restartedAtMs: INPUT_NOW_MS } },
-    "app restarted less than 5 min ago",
-  ],
-  ["CrashLoopBackOff", { container: { crashLooping: true } }, "app crashes again and again"],
-  [
-    "RolloutInProgress",
-    { workload: sampleWorkload({ rollout: { updated: 1 } }) },
-    "Deployment web rolls out: its pods are being replaced",
-  ],
+  ["RecentRestart", of({ restartedAtMs: NOW }), "app restarted less than 5 min ago"],
+  ["CrashLoopBackOff", of({ crashLooping: true }), "app crashes again and again"],
+  ["RolloutInProgress", rolling, "Deployment web rolls out: its pods are being replaced"],
   ["HPAFloor", { autoscalers }, "app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at"],
   ["HPADamped", { autoscalers }, "HPA web-hpa scales the workload on CPU"],
-  [
-    "HPAScaled",
-    { autoscalers: [sampleHPA({ lastScaleMs: INPUT_NOW_MS })] },
-    "HPA web-hpa scaled the workload; its window is 300 s",
-  ],
-  [
-    "HPACapped",
-    {
-      autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 2 }] })],
-      annotations: { [MAX_CPU]: "200m" },
-    },
-    "app can't have the 240m that the HPA's signal needs: its ceiling is 200m",
-  ],
+  ["HPAScaled", scaled, "HPA web-hpa scaled the workload; its window is 300 s"],
+  ["HPACapped", capped, "app can't have the 240m that the HPA's signal needs: its ceiling is 200m"],
   ["MetricDemand", { metric }, "app could use 700m: query jobs"],
-  [
-    "MetricMissing",
-    { metric: { missing: "query jobs: refused", fault: false } },
-    "query jobs: refused",
-  ],
-  [
-    "StartupBoost",
-    { annotations: { [STARTUP_BOOST]: "2x,30s" }, pod: { readySinceMs: INPUT_NOW_MS } },
-    "ceilings × 2 until 30 s after the pod is Ready",
-  ],
+  ["MetricMissing", silent, "query jobs: refused"],
+  ["StartupBoost", starting, "ceilings × 2 until 30 s after the pod is Ready"],
   ["BurstFactor", {}, "app at most 800m: original limit × 4"],
   ["NodeSize", node({ allocatableCPU: 500 }), "app at most 450m: 90 % of the node"],
   ["QuotaExceeded", { quota: inQuota }, "app at most 300m: its share of ResourceQuota cpu"],
-  [
-    "FloorBinds",
-    { annotations: { [MAX_CPU]: "50m" } },
-    "app stays at its floor, 100m: mbcas.io/max-cpu would be 50m",
-  ],
-  [
-    "NodeCapacity",
-    { container: GUARANTEED, nodeCeiling: 450 },
-    "app at most 450m: what the requests on the node leave",
-  ],
-  [
-    "RestartPolicy",
-    { container: { restartsOnCPU: true } },
-    "resizePolicy restarts app on a CPU change",
-  ],
+  ["FloorBinds", most("50m"), "app stays at its floor, 100m: mbcas.io/max-cpu would be 50m"],
+  ["NodeCapacity", guaranteed, "app at most 450m: what the requests on the node leave"],
+  ["RestartPolicy", of({ restartsOnCPU: true }), "resizePolicy restarts app on a CPU change"],
 ];
 
 pure(

@@ -106,18 +106,17 @@ const ofPod = (limits: Pod["containers"][number]["limits"]): Choice => ({
 });
 const most = (maxCPU: string): Choice => ({ annotations: { [MAX_CPU]: maxCPU } });
 const unlimited = { ...running({ name: "free" }), limits: {} };
+const B = { name: "b" };
+const two = (...containers: readonly [PodContainer, PodContainer]): Choice => ({ containers });
 const guaranteed = (cpu: number, name = "app"): PodContainer =>
   sampleGuaranteed({ name, containerID: "c", requests: { cpu }, limits: { cpu } });
 
-table(
-  "boundsOf() puts the floor at the request, 100 m or the original limit",
-  [
-    [{ containers: [sized(150, 400)] }, "150-1600; BurstFactor"],
-    [{ containers: [sized(20, 400)] }, "100-1600; BurstFactor"],
-    [{ containers: [sized(20, 60)] }, "60-240; BurstFactor"],
-    [{ containers: [sized(1, 5)] }, "10-20; BurstFactor"],
-  ],
-);
+table("boundsOf() puts the floor at the request, 100 m or the original limit", [
+  [{ containers: [sized(150, 400)] }, "150-1600; BurstFactor"],
+  [{ containers: [sized(20, 400)] }, "100-1600; BurstFactor"],
+  [{ containers: [sized(20, 60)] }, "60-240; BurstFactor"],
+  [{ containers: [sized(1, 5)] }, "10-20; BurstFactor"],
+]);
 
 /** By its reason, each bound that sets the ceiling of container `app`. */
 const CEILINGS: readonly (readonly [Choice, expected: string])[] = [
@@ -137,10 +136,7 @@ table("boundsOf() puts the ceiling at the lowest bound and names it", [
   [{ range: cpuRanges({}, { max: 400, min: 150 }) }, "150-400; LimitRange"],
   [{ range: cpuRanges({ max: 90 }) }, "100-100; FloorBinds"],
   [{ containers: [guaranteed(200)], nodeCeiling: 450 }, "200-450 moves; NodeCapacity"],
-  [
-    { ...most("600m"), containers: [sized(100, 200), sized(50, 100, { name: "b" })] },
-    "100-400; 100-200; MaxCPU",
-  ],
+  [{ ...most("600m"), ...two(running(), sized(50, 100, B)) }, "100-400; 100-200; MaxCPU"],
   [{ ...most("2"), allowed: true }, "100-2000; MaxCPU"],
   // Containers that don't run yet or have no limit take no part.
   [{ containers: [running(), sampleContainer({ name: "b" }), unlimited] }, "100-800; BurstFactor"],
@@ -183,6 +179,7 @@ pure("boundsOf() weighs by request and priority, and names the multiplier's sour
 });
 
 const HELD = "HPAFloor, HPADamped, BurstFactor";
+const restarting = two(running(), running({ ...B, restartsOnCPU: true }));
 
 table("boundsOf() takes the strongest hold, and reports every rule that speaks", [
   [{ autoscalers }, `100-800 half; ${HELD}`],
@@ -191,29 +188,20 @@ table("boundsOf() takes the strongest hold, and reports every rule that speaks",
     { autoscalers, ...rollingOut, ...draining, pod: { ready: false, ...SYSTEM } },
     `100-800 both; NodeDraining, SystemCritical, PodNotReady, RolloutInProgress, ${HELD}`,
   ],
-  [
-    { containers: [running(), running({ name: "b", restartsOnCPU: true })], autoscalers },
-    "100-800 half; 100-800 both; HPAFloor, HPADamped, BurstFactor, RestartPolicy",
-  ],
+  [{ ...restarting, autoscalers }, `100-800 half; 100-800 both; ${HELD}, RestartPolicy`],
 ]);
 
+const tightPair = two(tight(200, 205), tight(200, 400, "proxy"));
+const withInit = { pod: { initContainers: [sampleContainer({ name: "init" })] } };
+
 table("boundsOf() keeps the QoS class", [
-  [{ containers: [tight(200, 205), tight(200, 400, "proxy")] }, "200-820; 210-1600; BurstFactor"],
-  [
-    {
-      containers: [tight(200, 205), tight(200, 400, "proxy")],
-      pod: { initContainers: [sampleContainer({ name: "init" })] },
-    },
-    "200-820; 200-1600; BurstFactor",
-  ],
+  [tightPair, "200-820; 210-1600; BurstFactor"],
+  [{ ...tightPair, ...withInit }, "200-820; 200-1600; BurstFactor"],
   [{ containers: [tight(200, 205)] }, "200-820 both; BurstFactor, QoSWouldChange"],
   // Resources of the pod as a whole decide alone.
   [ofPod({ memory: 1 }), "100-800; BurstFactor"],
   [{ ...ofPod({ cpu: 900, memory: 1 }), containers: [tight(200, 205)] }, "200-820; BurstFactor"],
-  [
-    { containers: [guaranteed(200), guaranteed(50, "jvm")] },
-    "200-800 moves; 50-200 moves; BurstFactor",
-  ],
+  [two(guaranteed(200), guaranteed(50, "b")), "200-800 moves; 50-200 moves; BurstFactor"],
 ]);
 
 const target = (utilization: number): Choice => ({
@@ -224,14 +212,8 @@ table("boundsOf() raises the floor to what an HPA's signal needs, up to the ceil
   [target(2), `240-800 half; ${HELD}`],
   // Never below what holds without an HPA.
   [target(0.5), `100-800 half; ${HELD}`],
-  [
-    { ...target(2), containers: [running(), sized(300, 400, { name: "b" })] },
-    `240-800 half; 720-1600 half; ${HELD}`,
-  ],
-  [
-    { ...target(2), annotations: { [MAX_CPU]: "200m" } },
-    "200-200 half; HPAFloor, HPADamped, MaxCPU, HPACapped",
-  ],
+  [{ ...target(2), ...two(running(), sized(300, 400, B)) }, `240-800 half; 720-1600 half; ${HELD}`],
+  [{ ...target(2), ...most("200m") }, "200-200 half; HPAFloor, HPADamped, MaxCPU, HPACapped"],
 ]);
 
 const raised = [running({ limits: { cpu: 400 } })];

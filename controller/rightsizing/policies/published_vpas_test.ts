@@ -229,15 +229,13 @@ pure("collectGarbage() keeps what a policy is for, or may be for", async () => {
   const other = storedPolicy("other");
   const { updateStrategy } = autoPolicy({ publishVPA: true });
   const publishing = storedPolicy("all", { updateStrategy });
+  const disabled = storedPolicy("all", { updateStrategy, mode: "Disabled" });
+  const heavier = storedPolicy("heavier", { weight: 500 });
+  const slow = storedPolicy("all", { intervalMs: 3_600_000 });
   const rows: readonly (readonly [string, readonly StoredPolicy[], Choice, string])[] = [
     ["a policy", [all], {}, "record, annotations"],
     ["no policy", [], {}, ""],
-    [
-      "of other kinds",
-      [storedPolicy("all", { selector: { workloadKinds: ["DaemonSet"] } })],
-      {},
-      "",
-    ],
+    ["of other kinds", [storedPolicy("all", { selector: { workloadKinds: [] } })], {}, ""],
     ["of another policy", [other], {}, "record"],
     ["annotations off", [all], { annotateWorkloads: false }, "record"],
     ["disabled", [storedPolicy("all", { mode: "Disabled" })], {}, "record, annotations"],
@@ -245,28 +243,13 @@ pure("collectGarbage() keeps what a policy is for, or may be for", async () => {
     ["unreadable", [storedPolicy("all", null)], {}, "record, VPA, annotations"],
     ["another is unreadable", [storedPolicy("other", null)], {}, ""],
     ["publishing", [publishing], {}, "record, VPA, annotations"],
-    [
-      "publishing, disabled",
-      [storedPolicy("all", { updateStrategy, mode: "Disabled" })],
-      {},
-      "record, annotations",
-    ],
-    [
-      "publishing, outweighed",
-      [publishing, storedPolicy("heavier", { weight: 500 })],
-      {},
-      "record, annotations",
-    ],
+    ["publishing, disabled", [disabled], {}, "record, annotations"],
+    ["publishing, outweighed", [publishing, heavier], {}, "record, annotations"],
     // A deleted workload may come back under its name.
     ["deleted", [publishing], { isThere: false }, ""],
     ["deleted for less than 15 min", [all], { isThere: false, minutesAgo: 14 }, "record"],
     ["deleted for 15 min", [all], { isThere: false, minutesAgo: 15 }, ""],
-    [
-      "deleted, of a slow policy",
-      [storedPolicy("all", { intervalMs: 3_600_000 })],
-      { isThere: false, minutesAgo: 69 },
-      "record",
-    ],
+    ["deleted, of a slow policy", [slow], { isThere: false, minutesAgo: 69 }, "record"],
     ["deleted with its policy", [], { isThere: false, minutesAgo: 1 }, ""],
   ];
   for (const [what, policies, choice, expected] of rows) {
