@@ -16,7 +16,7 @@ import { createWatchedCache } from "../tests/fixtures/caches.ts";
 import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import { connectControllerAPI } from "./controller_api.ts";
-import { createControllerMetrics, createDropCounter } from "./metrics.ts";
+import { createControllerMetrics } from "./metrics.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 import { createWebhookMetrics } from "./webhook/metrics.ts";
@@ -57,14 +57,6 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     'mbcas_bounds{reason="OtherVersion"} 1',
   ]);
   assert.deepEqual(await reasons(), lines);
-});
-
-Deno.test("createDropCounter() counts each line", async () => {
-  const registry = new Registry();
-  const drop = createDropCounter(registry);
-  drop();
-  drop();
-  assert.match(await registry.metrics(), /^mbcas_audit_lines_dropped_total 2$/m);
 });
 
 pure("createControllerMetrics() adds up the unmet demand by reason", async () => {
