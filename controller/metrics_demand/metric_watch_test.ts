@@ -174,11 +174,8 @@ function watchTest(name: string, check: (scene: ReturnType<typeof stage>) => Pro
 
 watchTest("run() asks each query once an interval, however many pods name it", async (scene) => {
   const { asked, changed, put, of, at } = scene;
-  for (
-    const [name, query] of [["a", "all"], ["b", "all"], ["c", "own"], ["lost", "no-such"]] as const
-  ) {
-    put(name, query);
-  }
+  const named = [["a", "all"], ["b", "all"], ["c", "own"], ["lost", "no-such"]] as const;
+  for (const [name, query] of named) put(name, query);
   put("other", "own", false);
   await at(INTERVAL_MS - 1);
   assert.deepEqual(scene.queries().sort(), ['jobs{p="c"}', "sum(jobs)"]);

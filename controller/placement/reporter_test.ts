@@ -70,9 +70,8 @@ pure("createPlacementReporter() reports a shortage, and once a webhook that is o
   const { eventsAfter } = stage();
   for (const rounds of [1, 2]) {
     const began = { sinceMs: 0, untilMs: rounds * 1000, rounds };
-    assert.deepEqual(eventsAfter({ shortage: { after: began, unplaced: [] } }), [
-      `Warning SpotFallback: until 1970-01-01T00:00:0${rounds}.000Z`,
-    ]);
+    const until = `Warning SpotFallback: until 1970-01-01T00:00:0${rounds}.000Z`;
+    assert.deepEqual(eventsAfter({ shortage: { after: began, unplaced: [] } }), [until]);
     const after = { ...began, remade: { atMs: 1, count: 1 } };
     // Without `remade` it may have been a moment without a leader.
     const quiet = [
@@ -84,26 +83,22 @@ pure("createPlacementReporter() reports a shortage, and once a webhook that is o
     const [reported, ...more] = eventsAfter({ shortage }, { shortage });
     assert.match(reported ?? "", /^Warning SpotFallback: pod web-1 /);
     assert.deepEqual(more, []);
-    assert.deepEqual(eventsAfter({ shortage: { before: after, unplaced: [] } }), [
-      "Normal SpotReturned: 1 on spot, 2 on on-demand nodes",
-    ]);
+    const returned = "Normal SpotReturned: 1 on spot, 2 on on-demand nodes";
+    assert.deepEqual(eventsAfter({ shortage: { before: after, unplaced: [] } }), [returned]);
   }
 });
 
 pure("createPlacementReporter() reports refused, requested and completed moves once", () => {
   const { eventsAfter } = stage();
-  assert.deepEqual(eventsAfter(sent("blocked"), sent("blocked", true)), [
-    "Warning BlockedByPDB: pod web-1: no",
-  ]);
+  const blocked = "Warning BlockedByPDB: pod web-1: no";
+  assert.deepEqual(eventsAfter(sent("blocked"), sent("blocked", true)), [blocked]);
   const decision = { move: { pod: POD, to: "spot" } } as const;
   assert.deepEqual(eventsAfter({ decision, ...sent() }, {}), []);
-  assert.deepEqual(eventsAfter({ decision, ...sent("evicted") }), [
-    "Normal PodRescheduled: pod web-1 moves to spot",
-  ]);
+  const moves = "Normal PodRescheduled: pod web-1 moves to spot";
+  assert.deepEqual(eventsAfter({ decision, ...sent("evicted") }), [moves]);
   assert.deepEqual(eventsAfter({ decision: { wait: "NotWhole", message: "" } }), []);
-  assert.deepEqual(eventsAfter({}, {}), [
-    "Normal ReconciliationSuccess: 1 on spot, 2 on on-demand nodes",
-  ]);
+  const done = "Normal ReconciliationSuccess: 1 on spot, 2 on on-demand nodes";
+  assert.deepEqual(eventsAfter({}, {}), [done]);
 });
 
 pure("createPlacementReporter() observes results, and workloads that take no part any more", () => {

@@ -253,13 +253,9 @@ pure("observe() divides the demand of a pod over its containers as their limits 
   const containers = [{ name: "app", cpuLimit: "300m" }, { name: "log", cpuLimit: "100m" }];
   const allocations = [{ ...rest, spec: { ...spec, containers } }];
   for (const nowMs of [0, 3, 6]) observe(WEB, { ...NOTHING, allocations, nowMs });
-  assert.deepEqual(
-    observe(WEB, { ...NOTHING, allocations, nowMs: 9 }),
-    new Map([
-      ["app", { throttling: { share: 1, demand: 600 } }],
-      ["log", { throttling: { share: 1, demand: 200 } }],
-    ]),
-  );
+  const found = observe(WEB, { ...NOTHING, allocations, nowMs: 9 });
+  const throttled = (demand: number) => ({ throttling: { share: 1, demand } });
+  assert.deepEqual(found, new Map([["app", throttled(600)], ["log", throttled(200)]]));
 });
 
 pure("observe() leaves out pods not cleared yet, and survives a clock set back", () => {

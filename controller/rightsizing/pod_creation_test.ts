@@ -158,14 +158,12 @@ pure("createCreationValues() leaves a pod alone where a bound is not known", () 
 pure("createCreationValues() leaves a resource to the author that edited it", () => {
   const { given } = valuesWith();
   const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+  const onlyCPU = { requests: { cpu: 180 }, limits: {} };
   // The copy of the template is older than the pod.
-  assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
+  assert.deepEqual(given(raised), onlyCPU);
   const limited = { ...TEMPLATE, limits: { memory: 4096 * MI } };
   const template = [bareContainer("app", limited)];
-  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
-    requests: { cpu: 180 },
-    limits: {},
-  });
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), onlyCPU);
   // The template of a rollout is newer than the pod, which is of that of the adoption.
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
   // Defaults of a LimitRange are no edit.
@@ -174,19 +172,17 @@ pure("createCreationValues() leaves a resource to the author that edited it", ()
 
 pure("createCreationValues() gives nothing that an autoscaler or a bound forbids", () => {
   const within = (choice: Choice, sent?: Resources) => valuesWith(autoPolicy(), choice).given(sent);
-  const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
-  const { requests } = ALL;
+  const lower = (requests: Resources["requests"]) => ({
+    ...{ requests: { ...ALL.requests, ...requests }, limits: {} },
+  });
   assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
-  assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
+  const onlyMemory = { requests: { memory: ALL.requests.memory }, limits: {} };
+  assert.deepEqual(within({ hpas: [sampleHPA()] }), onlyMemory);
   const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
-  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
-  assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
+  assert.deepEqual(within({ ranges }, { ...TEMPLATE, limits: { cpu: 150 } }), lower({ cpu: 150 }));
   const bounds = { "requests.memory": { hard: 70 * MI, used: 0 } };
-  assert.deepEqual(
-    within({ quotas: [{ bounds }] }),
-    withRequests({ ...requests, memory: 70 * MI }),
-  );
-  assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
+  assert.deepEqual(within({ quotas: [{ bounds }] }), lower({ memory: 70 * MI }));
+  assert.deepEqual(within({ nodeCPU: 120 }), lower({ cpu: 120 }));
 });
 
 pure("createCreationValues() gives no less memory than the peak + 15 %", () => {

@@ -143,9 +143,8 @@ pure("reconcileWorkload() lowers what is in force to a LimitRange only", async (
   const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
   const quotas = [{ name: "q", resource: "cpu", side: "requests", room: 0 }] as const;
   const largestNode = { allocatableCPU: 120, allocatableMemory: Infinity };
-  for (
-    const [bound, cpu] of [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const
-  ) {
+  const rows = [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const;
+  for (const [bound, cpu] of rows) {
     const before = recordOf("web", { inForce });
     const { outcome } = await look({ ...bound, strategy, before, seen: 3, resizeServed: false });
     assert.equal(outcome?.record.inForce[0]?.cpu, cpu, JSON.stringify(bound));
@@ -211,10 +210,8 @@ pure("unreadableOutcome() reports the cause once, and keeps the values", async (
   const first = passAfter(outcome?.record);
   const { status, reason, message, inForce, recommendations } = first.record;
   assert.deepEqual([status, reason, message], ["Error", "UnreadableTemplate", "Cannot read it"]);
-  assert.deepEqual([inForce, recommendations], [
-    outcome?.record.inForce,
-    outcome?.record.recommendations,
-  ]);
+  assert.deepEqual(inForce, outcome?.record.inForce);
+  assert.deepEqual(recommendations, outcome?.record.recommendations);
   assert.equal(first.recommends, false);
   assert.deepEqual(eventsOf(first), ["DiscoveryFailed"]);
   assert.deepEqual(eventsOf(passAfter(first.record)), []);
@@ -240,9 +237,8 @@ pure("reconcileWorkload() calls nothing applied that no way leads to, and says w
     assert.deepEqual(appliers.asked, []);
     const { outcome: again } = await look({ before: outcome.record, ...choice });
     assert.deepEqual(again?.events, []);
-    const pods = [workloadPod("web-1", [
-      templateContainer({ requests: { cpu: 180, memory: 96 * MI } }),
-    ])];
+    const requests = { cpu: 180, memory: 96 * MI };
+    const pods = [workloadPod("web-1", [templateContainer({ requests })])];
     const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
     assert.equal(there?.record.status, "Applied");
   }
@@ -276,9 +272,7 @@ pure("lacksSamplesBriefly() is true within an hour, for half the samples", () =>
     [of(anHourAgo, 9, 4_000_000), true],
     [lacksSamplesBriefly(rightsizingSnapshot(), { before: undefined, now: RECORDED }), false],
   ] as const;
-  for (const [index, [found, expected]] of rows.entries()) {
-    assert.equal(found, expected, `${index}`);
-  }
+  assert.deepEqual(rows.map(([found]) => found), rows.map(([, expected]) => expected));
 });
 
 function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
@@ -307,10 +301,8 @@ pure("unfinishedResizes() has the worst resize condition, and counts pods", () =
   assert.equal(of(undefined, DEFERRED), "ResizeDeferred: 1 pods, web-1: node is full");
   const worst = `NodeCapacity: 2 pods, web-1: ${INFEASIBLE.message}`;
   assert.equal(of(DEFERRED, INFEASIBLE, undefined), worst);
-  assert.match(
-    of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
-    /^ResizeError: 2 pods, web-1/,
-  );
+  const failed = of(DEFERRED, { ...IN_PROGRESS, reason: "Error" });
+  assert.match(failed ?? "", /^ResizeError: 2 pods, web-1/);
   // A condition of an older spec does not count.
   assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
 });

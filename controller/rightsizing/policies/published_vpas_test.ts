@@ -125,9 +125,8 @@ pure("publish() leaves a VPA of another owner alone, and reports it once", async
   await publish();
   await publish();
   assert.deepEqual(publisher.asked, []);
-  assert.deepEqual(events.map(({ about: { kind }, reason }) => [kind, reason]), [
-    ["OptimizationPolicy", "UpdateFailed"],
-  ]);
+  const reported = events.map(({ about: { kind }, reason }) => [kind, reason]);
+  assert.deepEqual(reported, [["OptimizationPolicy", "UpdateFailed"]]);
   const about = `VPANotPublished: Deployment/shop/web: VPA shop/${NAME} `;
   assert.ok(events[0]?.message.startsWith(about), events[0]?.message);
 });
@@ -165,10 +164,8 @@ pure("keepOnly() deletes published VPAs, and no others", async () => {
   publisher.asked.length = 0;
   await vpas.keepOnly((key) => key === "Deployment/shop/db");
   assert.deepEqual(publisher.asked, [`remove ${NAME}`]);
-  assert.deepEqual(table.all().map(({ metadata }) => metadata.name).toSorted(), [
-    "optipod-deployment-db",
-    "web-vpa",
-  ]);
+  const names = table.all().map(({ metadata }) => metadata.name);
+  assert.deepEqual(names.toSorted(), ["optipod-deployment-db", "web-vpa"]);
 });
 
 pure("keepOnly() goes on where one can't be deleted, and tries again", async () => {

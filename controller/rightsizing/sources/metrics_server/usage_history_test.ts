@@ -108,10 +108,8 @@ pure("readHistory() reads what storedHistory() makes, in whatever shape rings no
     assert.deepEqual([memory.count, memory.min, memory.max], [2, 1, 2e9]);
   }
   assert.equal(readHistory(stored, { nowMs: NOW_MS - 1, slots: 16 }).newestMs, NOW_MS - 1);
-  for (
-    const [key, value] of Object.entries({ newestMs: "", windowMs: 0, containers: { app: {} } })
-  ) {
-    const read = () => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS, slots: 16 });
+  for (const wrong of [{ newestMs: "" }, { windowMs: 0 }, { containers: { app: {} } }]) {
+    const read = () => readHistory({ ...stored, ...wrong }, { nowMs: NOW_MS, slots: 16 });
     assert.throws(read, SyntaxError);
   }
 });
