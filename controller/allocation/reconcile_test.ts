@@ -208,18 +208,6 @@ pure("createReconciler() calls a refused restore RestoreBlocked, and retries it"
   assert.equal(state.removed, 1);
 });
 
-pure("createReconciler() restores at once after a refusal of the market's limits", async () => {
-  const { reconcile, want, setPod, state, answers } = await recorded();
-  want("300m");
-  state.refusal = DENIED;
-  await reconcile();
-  state.refusal = undefined;
-  setPod(optedOut);
-  await reconcile();
-  const sent = answers.map(({ outcome, restoring }) => [outcome, restoring]);
-  assert.deepEqual(sent, [["refused", false], ["accepted", true]]);
-});
-
 pure("createReconciler() forgets a refusal when a pod of the same name is born", async () => {
   const stage = await recorded();
   const { want, state, setPod } = stage;
