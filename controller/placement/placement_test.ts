@@ -6,11 +6,13 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import { createCaches, namedCaches } from "../caches.ts";
 import { connectPlacementAPI } from "./connect.ts";
 import { createPlacement } from "./placement.ts";
+import type { PlacementObserver } from "./ports.ts";
 import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
@@ -20,14 +22,13 @@ import { createEvictionLog } from "./eviction_memory.ts";
 import { createPlacementState, decodeMemory, memoryAt, type PlacementMemory } from "./store.ts";
 import { createDepartureTimes } from "./watch.ts";
 
-Deno.test("createPlacement() restarts after a failure, and ends with the term", async () => {
+function stage(webhook: boolean, observer: PlacementObserver) {
   const clock = createVirtualClock({ wallStart: 0 });
   const warned: string[] = [];
   const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
   const options = { clock, random: seededRandom(1), log };
   const api = createSimulatedAPI(options);
   const caches = createCaches(cacheSources(api), options);
-  const leads: boolean[] = [];
   const placement = createPlacement({
     ...options,
     api: {
@@ -44,24 +45,56 @@ Deno.test("createPlacement() restarts after a failure, and ends with the term", 
     },
     caches,
     settings: () => PLACEMENT_DEFAULTS,
-    webhook: false,
-    observer: {
-      leads(isLeader) {
-        leads.push(isLeader);
-        if (leads.length === 1) throw new Error("Cannot count");
-      },
-    },
+    ...{ webhook, observer },
   });
   const end = new AbortController();
   for (const [, copy] of namedCaches(caches)) void copy.run(end.signal);
   for (const copy of Object.values(placement.informers)) void copy.run(end.signal);
   const running = placement.lead(end.signal);
+  return {
+    ...{ clock, placement, warned },
+    async stop() {
+      end.abort();
+      await settleVirtually(clock, running);
+    },
+  };
+}
+
+Deno.test("createPlacement() restarts after a failure, and ends with the term", async () => {
+  const leads: boolean[] = [];
+  const { clock, stop, placement, warned } = stage(false, {
+    leads(isLeader) {
+      leads.push(isLeader);
+      if (leads.length === 1) throw new Error("Cannot count");
+    },
+  });
   await clock.runUntil(60_000);
   assert.deepEqual(leads, [true, true]);
-  end.abort();
-  await settleVirtually(clock, running);
+  await stop();
   assert.deepEqual(leads, [true, true, false]);
   assert.deepEqual([placement.mutators.length, warned.length], [0, 1]);
+});
+
+Deno.test("createPlacement() decides about new pods only while it leads and has settled", async () => {
+  const results: string[] = [];
+  const { clock, placement, stop, warned } = stage(true, {
+    admitted: ({ result }) => void results.push(result),
+  });
+  const signal = new AbortController().signal;
+  const admit = async (): Promise<void> => {
+    for (const mutator of placement.mutators) await mutator.mutate(podRequest("1"), signal);
+  };
+  await admit();
+  await clock.runUntil(1000);
+  await admit();
+  await clock.runUntil(5000);
+  const decided = admit();
+  await clock.runUntil(5100);
+  await decided;
+  await stop();
+  await admit();
+  assert.deepEqual(results, ["NoLeader", "LeaderUnsettled", "CopyBehind", "NoLeader"]);
+  assert.deepEqual(warned, []);
 });
 
 Deno.test("connectPlacementAPI() labels its ConfigMaps", async () => {
