@@ -80,14 +80,12 @@ Deno.test("createWebhookView() counts the pods that the workload owns, by class 
   const owner = { ...WEB_OWNER, name: "web-6a", uid: "rs2" };
   caches.pods.put(storedPod(podRequest("4", { owner }), { name: "web-6a-4", owner }));
   caches.nodes.put(NODE);
-  assert.deepEqual(
-    pods().map((pod) => [pod.name, pod.class, pod.gone, pod.scheduled, pod.unadmitted]),
-    [
-      ["web-5f-1", "spot", false, false, undefined],
-      ["web-5f-2", "on-demand", true, false, true],
-      ["web-5f-3", "spot", false, true, true],
-    ],
-  );
+  const found = pods().map((one) => [one.name, one.class, one.gone, one.scheduled, one.unadmitted]);
+  assert.deepEqual(found, [
+    ["web-5f-1", "spot", false, false, undefined],
+    ["web-5f-2", "on-demand", true, false, true],
+    ["web-5f-3", "spot", false, true, true],
+  ]);
   const metadata = { ...WEB_SET.metadata, name: "web-6a", uid: "rs2" };
   caches.replicaSets.put({ ...WEB_SET, metadata });
   assert.equal(pods().length, 4);

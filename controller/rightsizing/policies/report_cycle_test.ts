@@ -98,10 +98,8 @@ pure("reportCycle() writes no status of an aborted or outdated cycle", async () 
   for (const change of [{ uid: "q" }, { generation: 2 }]) {
     assert.deepEqual(await reported({ present: storedPolicy("all", {}, change) }), REST);
   }
-  assert.deepEqual(await reported({ policy: storedPolicy("all", { mode: "Disabled" }) }), [
-    "no workloads, PolicyValid",
-    ...REST,
-  ]);
+  const disabled = storedPolicy("all", { mode: "Disabled" });
+  assert.deepEqual(await reported({ policy: disabled }), ["no workloads, PolicyValid", ...REST]);
 });
 
 function withCondition(policy: typeof POLICY, reason: Condition["reason"], message: string) {
@@ -159,10 +157,8 @@ pure("emitCycleEvents() emits an event a workload, and one a kind on the policy"
   const of = (uid: string): string[] =>
     emitted.filter(({ about }) => about.uid === uid).map(({ message }) => message);
   assert.deepEqual([of("uid-web"), of("uid-db")], [["why"], ["why", "what"]]);
-  assert.deepEqual(of("all"), [
-    "Deployment shop/web (and 2 more): why",
-    "Deployment shop/db: what",
-  ]);
+  const onPolicy = ["Deployment shop/web (and 2 more): why", "Deployment shop/db: what"];
+  assert.deepEqual(of("all"), onPolicy);
   assert.deepEqual(emitted[0]?.about, workloadSubject(workloadNamed("web")));
   assert.deepEqual(emitted.at(-1)?.about, policySubject(storedPolicy()));
 });
@@ -176,10 +172,8 @@ pure("writeAnnotations() writes what differs, and removes those without value", 
   const annotations = JSON.parse(first.slice("annotate web ".length));
   await writeAnnotations([{ workload: workloadNamed("web", annotations), record }], parts);
   assert.equal(appliers.asked.length, 1);
-  await writeAnnotations(
-    [{ workload: workloadNamed("web", annotations), record: undefined }],
-    parts,
-  );
+  const unmanaged = { workload: workloadNamed("web", annotations), record: undefined };
+  await writeAnnotations([unmanaged], parts);
   assert.match(appliers.asked[1] ?? "", /"optipod\.io\/managed":null/);
 });
 
@@ -236,6 +230,7 @@ const matchedBy = (all: readonly ReconciledWorkload[]) => all.map(({ outcome }) 
 const missing = { status: "Skipped", reason: "MetricsMissing" } as const;
 const failure = { next: "leave", reason: "RBACError", message: "no" } as const;
 const skipped = { status: "Skipped", reason: "Cooldown" } as const;
+const unreadable = { status: "Error", reason: "UnreadableTemplate" } as const;
 
 Deno.test("property 25: createRightsizingMetrics() serves what the cycles came to, and nothing of a policy that is gone", async () => {
   const { metrics, served, ended } = stage();
@@ -245,10 +240,7 @@ Deno.test("property 25: createRightsizingMetrics() serves what the cycles came t
     reconciledAs("held", { record: skipped }),
     reconciledAs("blind", { record: missing, recommends: false }),
     reconciledAs("denied", { record: { status: "Error", reason: "RBACError" }, failure }),
-    reconciledAs("odd", {
-      record: { status: "Error", reason: "UnreadableTemplate" },
-      recommends: false,
-    }),
+    reconciledAs("odd", { record: unreadable, recommends: false }),
     reconciledAs("only", { record: { status: "Recommended", reason: "RecommendOnly" } }),
   ];
   const later = reconciledAs("later", { record: { status: "Skipped", reason: "OfALaterVersion" } });
@@ -286,11 +278,8 @@ Deno.test("property 25: createRightsizingMetrics() serves what the cycles came t
   assert.deepEqual(await served(), { ...counted, ...only });
   metrics.policyGone(ALL);
   assert.deepEqual(await served(), {});
-  assert.deepEqual(await served(BATCH), {
-    ...only,
-    recommendations_total: 0,
-    reconciliation_duration_seconds_count: 1,
-  });
+  const nothing = { recommendations_total: 0, reconciliation_duration_seconds_count: 1 };
+  assert.deepEqual(await served(BATCH), { ...only, ...nothing });
 });
 
 Deno.test("createRightsizingMetrics() counts policies that can't be followed, and cycles that failed", async () => {
