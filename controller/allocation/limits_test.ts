@@ -300,7 +300,7 @@ function wanting(limit: string, clearedAt?: string): PodAllocation {
 }
 
 pure("isConfirmed() takes a clearing of the last 30 s, or by bounds that were published", () => {
-  const confirmed = (clearedAt?: string, agentSilentAfterMs = 300_000, revision?: number) =>
+  const confirmed = (clearedAt?: string, revision?: number, agentSilentAfterMs = 300_000) =>
     isConfirmed({
       allocation: wanting("300m", clearedAt),
       memory: clearedMemory(revision),
@@ -308,13 +308,13 @@ pure("isConfirmed() takes a clearing of the last 30 s, or by bounds that were pu
     }, { agentSilentAfterMs });
   assert.equal(confirmed("2026-01-01T00:00:30Z"), true);
   assert.equal(confirmed("2026-01-01T00:00:29Z"), false);
-  assert.equal(confirmed("2026-01-01T00:00:45Z", 10_000), false);
+  assert.equal(confirmed("2026-01-01T00:00:45Z", undefined, 10_000), false);
   // The agent's clock may be ahead by as much.
   assert.equal(confirmed("2026-01-01T00:01:30Z"), true);
   assert.equal(confirmed("2026-01-01T00:02:00Z"), false);
   for (const none of [undefined, "soon"]) assert.equal(confirmed(none), false);
   // The agent has observed revision 3.
-  const byRevision = [4, 3, 2].map((revision) => confirmed(undefined, undefined, revision));
+  const byRevision = [4, 3, 2].map((revision) => confirmed(undefined, revision));
   assert.deepEqual(byRevision, [false, true, true]);
 });
 

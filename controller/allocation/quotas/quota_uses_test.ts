@@ -30,7 +30,7 @@ const moving = (name: string, cpu: number, change: Partial<Pod> = {}): Pod =>
 
 type AppBounds = Partial<Pick<ContainerBounds, "held" | "ceiling">>;
 
-function allocationOf(pod: Pod, cpu = "200m", bounds?: AppBounds): PodAllocation {
+function allocationOf(pod: Pod, bounds?: AppBounds, cpu = "200m"): PodAllocation {
   const own = [{ name: "app", cpu }];
   const app = { name: "app", containerID: "c", floor: 100, ceiling: 0, weight: 1, ...bounds };
   const published = { revision: 1, reason: "", containers: [app] };
@@ -97,7 +97,7 @@ pure("podUseOf() counts as the server's quota does, and what of it is own, fixed
 pure("podUseOf() finds what limits are above their ceilings, where that may be taken back", () => {
   const raise = (bounds?: AppBounds, change: Partial<Pod> = {}) => {
     const pod = limited("a", 500, change);
-    const allocation = allocationOf(pod, undefined, bounds);
+    const allocation = allocationOf(pod, bounds);
     return podUseOf(pod, { allocation, bids: [] })?.limits.raise;
   };
   const { metadata } = limited("a", 500);
@@ -147,7 +147,7 @@ function stage() {
   };
   const record = (pod: Pod, cpu = "200m"): void => {
     pods.put(pod);
-    allocations.put(allocationOf(pod, cpu));
+    allocations.put(allocationOf(pod, undefined, cpu));
   };
   const reads = (act: () => void): number => {
     const before = pods.reads + allocations.reads;
@@ -258,7 +258,7 @@ pure("createQuotaUses() has the sums of a fresh look after any changes", () => {
       const pod = makes(name, limit, change);
       if (gone) pods.remove(pod);
       else pods.put(pod);
-      if (own !== undefined) allocations.put(allocationOf(pod, `${own}m`));
+      if (own !== undefined) allocations.put(allocationOf(pod, undefined, `${own}m`));
     }
     const fresh = createQuotaUses({ pods, allocations, bidsOf: () => [], wake: () => {} });
     for (const scopes of [[], TERMINATING]) {
