@@ -95,6 +95,20 @@ Deno.test("createAdmissionDecider() reserves nothing for a dry run, or in read-o
   }
 });
 
+Deno.test("createAdmissionDecider() decides the same for a pod that carries its decision", async () => {
+  const { decisions } = await stage();
+  const carrying = (capacity: string, cost: number): Changes => ({
+    metadata: {
+      generateName: "web-5f-",
+      labels: { "pod-template-hash": "5f", "spotalis.io/capacity": capacity },
+      annotations: { "controller.kubernetes.io/pod-deletion-cost": `${cost}` },
+    },
+  });
+  assert.equal(await decisions({}, {}, carrying("spot", -2)), "on-demand-1 spot-2 spot-2");
+  // A template that carries a decision of its own changes nothing.
+  assert.equal(await decisions(carrying("on-demand", -77)), "spot-3");
+});
+
 Deno.test("createAdmissionDecider() goes by ordinals, counts each revision by itself, and heeds a shortage", async () => {
   const { decisions, current } = await stage();
   const db = await decisions(...["db-9", "db-2", "db-3", "db-0"].map(dbPod));
