@@ -21,7 +21,7 @@ import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
-import { placedPodsOf, placedPodsWithBudgets } from "./workload_snapshot.ts";
+import { placedPodsOf, placedPodsWithBudgets, replicaStatus } from "./workload_snapshot.ts";
 import {
   listedObjects,
   type ObjectLists,
@@ -287,6 +287,12 @@ Deno.test("placedPodsWithBudgets() has the budget that blocks an eviction, and m
   const asked = placedPodsWithBudgets(WEB, { ...INPUT, caches });
   assert.equal(asked.filter(({ budget }) => budget !== undefined).length, 100);
   assert.ok(reads < 10, `${reads} reads`);
+});
+
+Deno.test("replicaStatus() has the counts of a workload that was observed", () => {
+  const replicas = { replicas: 3, observed: true, present: 3, ready: 2, updated: 3 };
+  assert.equal(replicaStatus({ ...WEB, replicas })?.ready, 2);
+  assert.equal(replicaStatus(WEB), undefined);
 });
 
 const { signal: SIGNAL } = new AbortController();
