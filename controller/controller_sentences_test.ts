@@ -3,17 +3,17 @@ import { effectiveSettings } from "../shared/config/load.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
-import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
+import { assertSentences, assertTexts } from "../tests/fixtures/assert_sentences.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { CONTROLLER_SETTINGS } from "./settings.ts";
 import { startCheck } from "./start_check.ts";
 import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
-import { pure } from "../tests/fixtures/pure.ts";
+import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { samplePod } from "../tests/contract/support/sample_objects.ts";
-import { type DemandReading, demandReading, demandSource } from "./metrics_demand/metric_answer.ts";
+import { demandReading, demandSource } from "./metrics_demand/metric_answer.ts";
 import { metricQuestion } from "./metrics_demand/metric_question.ts";
 import { DEMAND_QUERY } from "../shared/api/market_keys.ts";
-import { createMetricReports, type MetricReports } from "./metrics_demand/metric_watch.ts";
+import { createMetricReports } from "./metrics_demand/metric_watch.ts";
 import { refusalOf } from "../shared/config/kinds.ts";
 import { queryTableKind, readQueryTemplate } from "./metrics_demand/query_template.ts";
 import { placedPod } from "../tests/fixtures/placement/placed_pods.ts";
@@ -21,14 +21,9 @@ import { readStatus } from "../shared/placement/status.ts";
 import { manualCaches } from "../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../tests/fixtures/placement/placement_defaults.ts";
 import { createWebhookView } from "./placement/caches.ts";
-import type { PlacementResult } from "./placement/reconcile.ts";
 import { createPlacementWarner } from "./placement/mutators.ts";
 import { createPlacementReporter } from "./placement/reporter.ts";
 
-/** The YAML parser looks at two variables for its own debugging. */
-const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
-/** The reason why the check waits. */
 async function checked(findings: Partial<ApiFindings> | ApiError): Promise<string> {
   const end = new AbortController();
   let waited = "";
@@ -63,46 +58,34 @@ function logged(text: string, flags: ReadonlyMap<string, string> = new Map()): s
   return lines.join("; ");
 }
 
-Deno.test({
-  name: "sentences of the controller's start and settings",
-  permissions: PURE,
-  fn: () =>
-    assertSentences([
-      [
-        "settings",
-        () => logged("controller: {dryRun: true, maxResizesPerSecond: 7}"),
-        "info Setting changed; warn Setting changed, restart to follow it",
-      ],
-      ["refused settings", () => logged("a: 1"), "error Settings refused"],
-      [
-        "overridden settings",
-        () => logged("market: off", new Map([["--market", "on"]])),
-        "warn Setting of the file is overridden",
-      ],
-      [
-        "market off in refused settings",
-        () => logged("market: off\na: 1"),
-        "error Settings refused; info Setting changed",
-      ],
-      [
-        "no answer",
-        () => checked(new ApiError(0, "Unreachable", "no route")),
-        "the API server does not answer the start check: no route",
-      ],
-      [
-        "no CustomResourceDefinition",
-        () => checked({ servesAllocations: false }),
-        "the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply " +
-        "manifests/crds",
-      ],
-      [
-        "old CustomResourceDefinition",
-        () => checked({ unknownFields: ["spec.a"] }),
-        "the CustomResourceDefinition podallocations.allocation.mbcas.io is older than this " +
-        "controller and lacks spec.a: apply manifests/crds of its version",
-      ],
-    ]),
-});
+pureYAML("sentences of the controller's start and settings", () =>
+  assertTexts(
+    {
+      "settings": () => logged("controller: {dryRun: true, maxResizesPerSecond: 7}"),
+      "refused settings": () => logged("a: 1"),
+      "overridden settings": () => logged("market: off", new Map([["--market", "on"]])),
+      "market off in refused settings": () => logged("market: off\na: 1"),
+      "no answer": () => checked(new ApiError(0, "Unreachable", "no route")),
+      "no CustomResourceDefinition": () => checked({ servesAllocations: false }),
+      "old CustomResourceDefinition": () => checked({ unknownFields: ["spec.a"] }),
+    },
+    `\
+settings
+  info Setting changed; warn Setting changed, restart to follow it
+refused settings
+  error Settings refused
+overridden settings
+  warn Setting of the file is overridden
+market off in refused settings
+  error Settings refused; info Setting changed
+no answer
+  the API server does not answer the start check: no route
+no CustomResourceDefinition
+  the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply manifests/crds
+old CustomResourceDefinition
+  the CustomResourceDefinition podallocations.allocation.mbcas.io is older than this controller and lacks spec.a: apply manifests/crds of its version
+`,
+  ));
 
 function template(text: string): string {
   const read = readQueryTemplate(text);
@@ -179,125 +162,70 @@ pure("sentences of pods with a metric", () =>
     ["old", () => answer(1), "the value is too old, or the clocks differ"],
   ]));
 
-function reported(report: (reports: MetricReports) => void): string {
+/** Log lines of a server that does not answer, an ambiguous answer, and a late round. */
+function metricReports(): string {
   const lines: string[] = [];
   const put = (message: string): void => void lines.push(message);
   const log: Log = { debug: put, info: put, warn: put, error: put };
-  report(createMetricReports({ log, clock: createVirtualClock({ wallStart: 0 }) }));
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { answered, late } = createMetricReports({ log, clock });
+  const question = { server: "http://s", name: "web", query: "up" };
+  answered(question, { kind: "unreachable", message: "refused" });
+  answered(question, { kind: "ambiguous", message: "several" });
+  late({ questions: 7, tookMs: 20_000 });
   return lines.join("; ");
 }
 
-pure("sentences of logs of metrics", () => {
-  const question = { server: "http://s", name: "web", query: "up" };
-  const silent: DemandReading = { kind: "unreachable", message: "refused" };
-  const several: DemandReading = { kind: "ambiguous", message: "several" };
-  return assertSentences([
+pure("sentences of logs of metrics", () =>
+  assertSentences([
     [
-      "unreachable, then ambiguous",
-      () =>
-        reported(({ answered }) => {
-          for (const reading of [silent, several]) answered(question, reading);
-        }),
-      "Prometheus does not answer; Prometheus answers; A metric query gives no demand",
-    ],
-    [
-      "late",
-      () => reported(({ late }) => late({ questions: 7, tookMs: 20_000 })),
+      "unreachable, ambiguous, late",
+      metricReports,
+      "Prometheus does not answer; Prometheus answers; A metric query gives no demand; " +
       "Metric queries take longer than metrics.interval",
     ],
-  ]);
-});
+  ]));
 
-const WEB = { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" } as const;
-
-/** Reason and message of the last event after these results. */
-function eventAfter(...results: readonly Partial<PlacementResult>[]): string {
+/** The last event about a pod that was made for spot in a fallback, once more. */
+function unplacedEvent(): string {
   let last = "";
-  const emit = ({ reason, message }: { reason: string; message: string }): void => {
-    last = `${reason}: ${message}`;
-  };
+  const emit = ({ message }: { message: string }): void => void (last = message);
   const { reconciled } = createPlacementReporter({ events: { emit }, log: silentLog });
   const counts = { spot: 1, "on-demand": 2 };
-  for (const changes of results) {
-    reconciled(WEB, {
-      decision: { wait: "AsSpecified", message: "" },
-      evictions: [],
-      shortage: { unplaced: [] },
-      replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
-      status: readStatus(""),
-      requeueAfterMs: Infinity,
-      ...changes,
-    }, 0);
-  }
+  const phase = { sinceMs: 0, untilMs: 120_000, rounds: 1, remade: { atMs: 1, count: 1 } };
+  reconciled({ kind: "Deployment", namespace: "shop", name: "web", uid: "u1" }, {
+    decision: { wait: "AsSpecified", message: "" },
+    evictions: [],
+    shortage: { before: phase, after: phase, unplaced: [placedPod("web-1")] },
+    replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
+    status: readStatus(""),
+    requeueAfterMs: Infinity,
+  }, 0);
   return last;
 }
 
-Deno.test({
-  name: "sentences of events of placement",
-  permissions: "none",
-  fn() {
-    const pod = placedPod("web-1");
-    const began = { sinceMs: 0, untilMs: 120_000, rounds: 1 };
-    const remade = { ...began, remade: { atMs: 1, count: 1 } };
-    const evicted = { pod, why: "to spot", answer: { is: "evicted" } } as const;
-    const blocked = { pod, why: "to spot", answer: { is: "blocked", message: "no" } } as const;
-    return assertSentences([
-      [
-        "fallback",
-        () => eventAfter({ shortage: { after: began, unplaced: [] } }),
-        "SpotFallback: until 1970-01-01T00:02:00.000Z",
-      ],
-      [
-        "pod for spot in a fallback",
-        () => eventAfter({ shortage: { before: remade, after: remade, unplaced: [pod] } }),
-        "SpotFallback: pod web-1 was made for spot in it: is the webhook asked?",
-      ],
-      [
-        "end of a fallback",
-        () => eventAfter({ shortage: { before: began, unplaced: [] } }),
-        "SpotReturned: 1 on spot, 2 on on-demand nodes",
-      ],
-      [
-        "move",
-        () => eventAfter({ decision: { move: { pod, to: "spot" } }, evictions: [evicted] }),
-        "PodRescheduled: pod web-1 moves to spot",
-      ],
-      [
-        "end of moves",
-        () => eventAfter({ evictions: [evicted] }, {}),
-        "ReconciliationSuccess: 1 on spot, 2 on on-demand nodes",
-      ],
-      ["refusal", () => eventAfter({ evictions: [blocked] }), "BlockedByPDB: pod web-1: no"],
-    ]);
-  },
-});
-
-Deno.test("sentences of warnings of placement", () => {
-  const warner = createPlacementWarner({
-    view: createWebhookView(manualCaches(), {
-      settings: () => PLACEMENT_DEFAULTS,
-      evicted: new Set(),
-    }),
-    settings: () => PLACEMENT_DEFAULTS,
-  });
+async function placementWarning(): Promise<string> {
+  const settings = () => PLACEMENT_DEFAULTS;
+  const view = createWebhookView(manualCaches(), { settings, evicted: new Set() });
   const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };
-  return assertSentences([
+  const mutation = await createPlacementWarner({ view, settings }).mutate({
+    ...{ uid: "1", kind: "Deployment", resource: "deployments", operation: "CREATE" },
+    ...{ namespace: "shop", name: "web", dryRun: false },
+    object: { metadata: { name: "web", annotations }, spec: {} },
+  }, new AbortController().signal);
+  return mutation?.warnings?.[0] ?? "";
+}
+
+pure("sentences of events and warnings of placement", () =>
+  assertSentences([
+    [
+      "pod for spot in a fallback",
+      unplacedEvent,
+      "pod web-1 was made for spot in it: is the webhook asked?",
+    ],
     [
       "workload with faults",
-      async () => {
-        const mutation = await warner.mutate({
-          uid: "1",
-          kind: "Deployment",
-          resource: "deployments",
-          operation: "CREATE",
-          namespace: "shop",
-          name: "web",
-          dryRun: false,
-          object: { metadata: { name: "web", annotations }, spec: {} },
-        }, new AbortController().signal);
-        return mutation?.warnings?.[0] ?? "";
-      },
+      placementWarning,
       "placement leaves the pods of Deployment web as they are",
     ],
-  ]);
-});
+  ]));

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import type { KubeRequest } from "../adapters/kube/client/connection.ts";
-import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
+import type { Pod } from "../shared/api/pod.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import { effectiveSettings } from "../shared/config/load.ts";
-import { createInformer } from "../shared/control/informer.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import {
@@ -13,14 +12,15 @@ import {
   sampleContainer,
   samplePod,
 } from "../tests/contract/support/sample_objects.ts";
-import { pure } from "../tests/fixtures/pure.ts";
+import { createWatchedCache } from "../tests/fixtures/caches.ts";
+import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import { connectControllerAPI } from "./controller_api.ts";
-import { createControllerMetrics, createDropCounter } from "./metrics.ts";
+import { createControllerMetrics } from "./metrics.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
+import { createWebhookMetrics } from "./webhook/metrics.ts";
 
-/** A registry, and the metrics of a controller with these allocations. */
 function metricsOf(allocations: readonly PodAllocation[]) {
   const registry = new Registry();
   const metrics = createControllerMetrics(registry, {
@@ -57,14 +57,6 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     'mbcas_bounds{reason="OtherVersion"} 1',
   ]);
   assert.deepEqual(await reasons(), lines);
-});
-
-Deno.test("createDropCounter() counts each line", async () => {
-  const registry = new Registry();
-  const drop = createDropCounter(registry);
-  drop();
-  drop();
-  assert.match(await registry.metrics(), /^mbcas_audit_lines_dropped_total 2$/m);
 });
 
 pure("createControllerMetrics() adds up the unmet demand by reason", async () => {
@@ -128,97 +120,100 @@ pure("createControllerMetrics() serves the cluster's state from the leader", asy
 
 pure("watchConfirmations() counts from a decision to the pod's status", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
-  const api = createSimulatedAPI({ clock, random: seededRandom(1), latencyMs: 2 });
-  const { Pod: pods, PodAllocation: allocations } = api.store.tables;
-  const stop = new AbortController();
-  const parts = { clock, random: seededRandom(2), log: silentLog };
-  const informers = {
-    pods: createInformer({ ...parts, source: api.listWatch("Pod"), name: "Pod" }),
-    allocations: createInformer({
-      ...{ ...parts, source: api.listWatch("PodAllocation"), name: "PodAllocation" },
-    }),
-  };
-  const runs = Object.values(informers).map((one) => one.run(stop.signal));
+  const pods = createWatchedCache<Pod>();
+  const allocations = createWatchedCache<PodAllocation>();
   const waits: number[] = [];
-  const onConfirmed = (waitedMs: number) => void waits.push(Math.round(waitedMs / 50) * 50);
-  watchConfirmations({ ...informers, clock, onConfirmed });
-  const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
-  const pod = pods.seed(samplePod("web"));
-  const { metadata: { name } } = allocations.seed(sampleAllocation(pod));
+  const onConfirmed = (waitedMs: number) => void waits.push(waitedMs);
+  watchConfirmations({ pods, allocations, clock, onConfirmed });
+  const pod = samplePod("web");
+  const allocation = sampleAllocation(pod);
   const want = (cpuLimit: string): void =>
-    void allocations.modify(`shop/${name}`, (old) => ({
-      ...old,
-      spec: { ...old.spec, containers: [{ name: "app", cpuLimit }] },
-    }));
+    allocations.put({
+      ...allocation,
+      spec: { ...allocation.spec, containers: [{ name: "app", cpuLimit }] },
+    });
   const apply = (cpu: number): void => {
-    const containers = [sampleContainer({ limits: { cpu }, applied: { limits: { cpu } } })];
-    pods.modify("shop/web", (old) => ({ ...old, containers }));
+    const limits = { cpu };
+    pods.put({ ...pod, containers: [sampleContainer({ limits, applied: { limits } })] });
   };
-  await pass(100);
+  pods.put(pod);
+  allocations.put(allocation);
   want("300m");
-  await pass(200);
+  await clock.runUntil(200);
+  // A newer decision starts the time again.
   want("400m");
-  await pass(300);
-  for (const [limit, seen] of [[300, []], [400, [400]], [400, [400]]] as const) {
+  await clock.runUntil(500);
+  for (const [limit, seen] of [[300, []], [400, [300]], [400, [300]]] as const) {
     apply(limit);
-    await pass(100);
     assert.deepEqual(waits, seen);
   }
-  allocations.remove(`shop/${name}`);
-  stop.abort();
-  await pass(100);
-  await Promise.all(runs);
-  assert.deepEqual(waits, [400]);
+  // A decision that the pod has already, and one that goes before it is applied.
+  want("400m");
+  want("500m");
+  allocations.remove(allocation);
+  apply(500);
+  assert.deepEqual(waits, [300]);
 });
 
-/** The ports on a server with one settings file, and what it is asked. */
-function connected(configMap: string | null, ...flags: readonly (readonly [string, string])[]) {
-  const settings = effectiveSettings(CONTROLLER_SETTINGS, { flags: new Map(flags) });
-  assert.ok(!("faults" in settings));
-  const asked: KubeRequest[] = [];
+pureYAML("connectControllerAPI() follows one ConfigMap, and what is turned on", async () => {
+  const asked: unknown[] = [];
   const connection = {
-    request(request: KubeRequest) {
-      asked.push(request);
-      const metadata = { name: "settings", namespace: "ns", uid: "u", resourceVersion: "7" };
-      const isSettings = request.path.endsWith("/configmaps");
-      const items = isSettings ? [{ metadata, data: { "config.yaml": "market: off" } }] : [];
-      return Promise.resolve({ metadata: { resourceVersion: "9" }, items });
+    request({ path, query }: KubeRequest) {
+      asked.push([path, query?.fieldSelector]);
+      return Promise.resolve({ metadata: { resourceVersion: "9" }, items: [] });
     },
     async *lines() {},
   };
-  const api: ControllerAPI = connectControllerAPI(connection, {
-    ...{ namespace: "ns", configMap, identity: "c-1", log: silentLog, random: seededRandom(1) },
-    clock: createVirtualClock({ wallStart: 0 }),
-    settings: () => settings.values,
-  });
-  return { api, asked, signal: new AbortController().signal };
-}
-
-/** The YAML parser looks at two variables for its own debugging. */
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
-}
-
-test("connectControllerAPI() follows one ConfigMap by its name, and leases of its namespace", async () => {
-  const { api, asked, signal } = connected("settings");
-  const settings = await api.settings?.list(signal);
-  assert.deepEqual(settings?.items.map(({ data }) => data), [{ "config.yaml": "market: off" }]);
-  await api.sources.leases.list(signal);
-  assert.deepEqual(asked.map(({ path, query }) => [path, query?.fieldSelector]), [
+  const connect = (configMap: string | null, ...flags: readonly string[]): ControllerAPI => {
+    const settings = effectiveSettings(CONTROLLER_SETTINGS, {
+      flags: new Map(flags.map((flag) => [flag, "on"])),
+    });
+    assert.ok(!("faults" in settings));
+    return connectControllerAPI(connection, {
+      ...{ namespace: "ns", configMap, identity: "c-1", log: silentLog, random: seededRandom(1) },
+      clock: createVirtualClock({ wallStart: 0 }),
+      settings: () => settings.values,
+    });
+  };
+  const off = connect(null);
+  assert.deepEqual([off.settings, off.rightsizing, off.placement], Array(3).fill(undefined));
+  const on = connect("settings", "--rightsizing", "--placement");
+  assert.ok(on.placement);
+  const { signal } = new AbortController();
+  await on.settings?.list(signal);
+  await on.sources.leases.list(signal);
+  await on.rightsizing?.sources.policies.list(signal);
+  await on.rightsizing?.sources.reports.list(signal);
+  assert.deepEqual(asked, [
     ["/api/v1/namespaces/ns/configmaps", "metadata.name=settings"],
     ["/apis/coordination.k8s.io/v1/namespaces/ns/leases", undefined],
+    ["/apis/optipod.io/v1alpha1/optimizationpolicies", undefined],
+    ["/apis/optipod.io/v1alpha1/recommendationreports", undefined],
   ]);
 });
 
-test("connectControllerAPI() knows features only where the settings turn them on", async () => {
-  const off = connected(null).api;
-  assert.deepEqual([off.settings, off.rightsizing, off.placement], Array(3).fill(undefined));
-  assert.ok(connected(null, ["--placement", "on"]).api.placement);
-  const { api: { rightsizing }, asked, signal } = connected(null, ["--rightsizing", "on"]);
-  await rightsizing?.sources.policies.list(signal);
-  await rightsizing?.sources.reports.list(signal);
-  assert.deepEqual(asked.map(({ path }) => path), [
-    "/apis/optipod.io/v1alpha1/optimizationpolicies",
-    "/apis/optipod.io/v1alpha1/recommendationreports",
-  ]);
+Deno.test("createWebhookMetrics() counts requests, and has the certificates' ends", async () => {
+  const registry = new Registry();
+  const { answered, serves, made } = createWebhookMetrics(registry);
+  const end = "mbcas_webhook_certificate_end_timestamp_seconds";
+  assert.ok((await registry.metrics()).includes(`${end} 0\n`));
+  const route = "/mutate/pods";
+  for (const tookMs of [4, 400]) {
+    answered({ route, operation: "CREATE", result: "patched", tookMs });
+  }
+  answered({ route, operation: "", result: "malformed", tookMs: 1 });
+  serves({ notBeforeMs: 0, notAfterMs: 90_000, names: [], authority: false });
+  made("authority");
+  const text = await registry.metrics();
+  const requests = "mbcas_webhook_requests_total";
+  const bucket = "mbcas_webhook_request_duration_seconds_bucket";
+  const lines = [
+    `${requests}{route="${route}",operation="CREATE",result="patched"} 2`,
+    `${requests}{route="${route}",operation="",result="malformed"} 1`,
+    `${bucket}{le="0.2",route="${route}"} 2`,
+    `${bucket}{le="0.5",route="${route}"} 3`,
+    `${end} 90`,
+    'mbcas_webhook_certificates_made_total{made="authority"} 1',
+  ];
+  for (const line of lines) assert.ok(text.includes(`${line}\n`), line);
 });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 import { readProgramSettings } from "../adapters/program_settings.ts";
 import project from "../deno.json" with { type: "json" };
-import { commandFlags } from "../shared/config/command_line.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
+import { ApiError } from "../shared/api/api_error.ts";
+import type { Node } from "../shared/api/node.ts";
 import { settingsAmong } from "../shared/config/file.ts";
 import { effectiveFields, effectiveSettings, type SettingSources } from "../shared/config/load.ts";
 import {
@@ -11,18 +14,24 @@ import {
   settingOf,
   settingsOf,
 } from "../shared/config/setting.ts";
-import type { Log } from "../shared/log.ts";
+import { type Log, silentLog } from "../shared/log.ts";
 import { PLACEMENT_SETTINGS } from "../shared/placement/settings.ts";
+import { seededRandom } from "../shared/random.ts";
+import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
+import { createWatchedCache } from "../tests/fixtures/caches.ts";
+import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
 import { createLiveSettings, type StartSettings } from "./live_settings.ts";
 import { RIGHTSIZING_SETTINGS } from "./rightsizing/settings.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
-
-/** The YAML parser looks at two variables for its own debugging. */
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
-}
+import {
+  createServedResize,
+  reportOldKubelets,
+  startCheck,
+  type StartVerdict,
+} from "./start_check.ts";
+import { WEBHOOK_SETTINGS } from "./webhook/settings.ts";
 
 /** Live settings with what they log: level, message and values. */
 function follow(start: StartSettings) {
@@ -46,7 +55,7 @@ function started(sources: SettingSources = {}) {
   return follow({ settings, sources });
 }
 
-test("CONTROLLER_SETTINGS have no key, flag, variable or alias twice", () => {
+pureYAML("CONTROLLER_SETTINGS have no key, flag, variable or alias twice", () => {
   for (const namesOf of [fileKeysOf, flagsOf, ({ env }: Setting) => env ?? []]) {
     const names = settingsOf(CONTROLLER_SETTINGS).flatMap((one) => namesOf(one)).toSorted();
     assert.ok(names.length > 10);
@@ -84,14 +93,9 @@ const TOGETHER: readonly (readonly [text: string, fault?: string])[] = [
     "controller.agentSilentAfter is 119s and agent.heartbeat is 60s: make it 120s at least, two " +
     "heartbeats",
   ],
-  [
-    silent("3m", "120s"),
-    "controller.agentSilentAfter is 180s and agent.heartbeat is 120s: make it 240s at least, two " +
-    "heartbeats",
-  ],
 ];
 
-test("CONTROLLER_SETTINGS refuse settings that don't fit together, with their keys", () => {
+pureYAML("CONTROLLER_SETTINGS refuse settings that don't fit together, with their keys", () => {
   for (const [text, fault = ""] of TOGETHER) {
     const file = { path: "f", text };
     const read = effectiveSettings(CONTROLLER_SETTINGS, { file, otherSections: OTHER_SECTIONS });
@@ -99,7 +103,7 @@ test("CONTROLLER_SETTINGS refuse settings that don't fit together, with their ke
   }
 });
 
-test("CONTROLLER_PROGRAM starts despite faults where the market is off, for that alone", () => {
+pureYAML("CONTROLLER_PROGRAM starts despite faults where the market is off, for that alone", () => {
   const env = { MBCAS_RIGHTSIZING: "on", MBCAS_PLACEMENT: "on", MBCAS_WEBHOOK: "on" };
   const begin = (text: string) =>
     readProgramSettings(CONTROLLER_PROGRAM, {
@@ -130,19 +134,17 @@ test("CONTROLLER_PROGRAM starts despite faults where the market is off, for that
   ]);
 });
 
-test("DEFAULT_MARKET_CONFIG equals the defaults of the settings", () => {
+pureYAML("DEFAULT_MARKET_CONFIG equals the defaults of the settings", () => {
   assert.deepEqual({ ...marketConfig(started().live.values) }, DEFAULT_MARKET_CONFIG);
 });
 
-test("marketConfig() excludes the installation's own namespace, whatever the list", () => {
+pureYAML("marketConfig() excludes the installation's own namespace, whatever the list", () => {
   const { live, take } = started({ flags: new Map([["--namespace", "own"]]) });
   take("market: {excludedNamespaces: [batch, own]}");
   assert.deepEqual(marketConfig(live.values).excludedNamespaces, ["batch", "own"]);
   take("market: {excludedNamespaces: [batch]}");
   assert.deepEqual(marketConfig(live.values).excludedNamespaces, ["batch", "own"]);
 });
-
-const inFile = (text: string): SettingSources => ({ file: { path: "config.yaml", text } });
 
 /** A text that fits each setting, one that does not, and a part of the message about that. */
 const TEXTS: Readonly<Record<string, readonly [text: string, bad?: string, message?: string]>> = {
@@ -176,51 +178,33 @@ const TEXTS: Readonly<Record<string, readonly [text: string, bad?: string, messa
   prometheusLogin: ["tokenFile=/t"],
 };
 
-test("CONTROLLER_SETTINGS take each by file, variable and flag, the last before all", () => {
+pureYAML("CONTROLLER_SETTINGS take what fits each setting of a feature, and nothing else", () => {
   const left = [PLACEMENT_SETTINGS, RIGHTSIZING_SETTINGS].flatMap(({ shape }) =>
     Object.entries(shape).flatMap(([name, one]) =>
       settingOf(one).onlyBy === "file" || name in TEXTS ? [] : [name]
     )
   );
-  // Those of the file alone have no variable and no flag.
   assert.deepEqual(left, []);
   for (const [name, [text, bad = "{}", message = ""]] of Object.entries(TEXTS)) {
     const one = CONTROLLER_SETTINGS.shape[name as keyof typeof CONTROLLER_SETTINGS.shape];
-    const { key, flag = "", env = "" } = settingOf(one);
+    const { key, env = "" } = settingOf(one);
     assert.ok(project.permissions.controller.env.includes(env), env);
-    const [last = "", ...outer] = key.split(".").toReversed();
-    const filed = (value: string): SettingSources =>
-      inFile(outer.reduce((inner, one) => `${one}: {${inner}}`, `${last}: "${value}"`));
-    const typed = (value: string) => {
-      const command = commandFlags(CONTROLLER_PROGRAM, [`${flag}=${value}`]);
-      assert.ok("flags" in command);
-      return { flags: command.flags };
-    };
-    // Where a source of higher rank fits, one of lower rank is not read.
-    const rows:
-      readonly (readonly [string, where: string, SettingSources, wrong: SettingSources])[] = [
-        ["file", key, filed(text), filed(bad)],
-        ["environment", env, { ...filed(bad), env: { [env]: text } }, { env: { [env]: bad } }],
-        ["flag", flag, { ...filed(bad), env: { [env]: bad }, ...typed(text) }, typed(bad)],
-      ];
-    for (const [origin, where, sources, wrong] of rows) {
-      // Alone: a window's schedule asks for its duration.
-      const read = name in PLACEMENT_SETTINGS.shape
-        ? effectiveSettings(PLACEMENT_SETTINGS, sources)
-        : effectiveSettings(CONTROLLER_SETTINGS, sources);
-      assert.ok("origins" in read, `${key} by ${origin}`);
-      assert.deepEqual(read.origins.get(key), { origin, text });
-      // As it is logged at the start: names of files, never what stands in them.
-      assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
-      const refused = effectiveSettings(CONTROLLER_SETTINGS, wrong);
-      const [fault = "", ...more] = "faults" in refused ? refused.faults : [];
-      assert.deepEqual(more, [], key);
-      assert.ok(fault.includes(where) && fault.includes(message), fault);
-    }
+    const by = (value: string): SettingSources => ({ env: { [env]: value } });
+    // Alone: a window's schedule asks for its duration.
+    const read = name in PLACEMENT_SETTINGS.shape
+      ? effectiveSettings(PLACEMENT_SETTINGS, by(text))
+      : effectiveSettings(CONTROLLER_SETTINGS, by(text));
+    assert.ok("origins" in read, key);
+    // As it is logged at the start: names of files, never what stands in them.
+    assert.equal(effectiveFields(read)[key], `${text} (environment)`);
+    const refused = effectiveSettings(CONTROLLER_SETTINGS, by(bad));
+    const [fault = "", ...more] = "faults" in refused ? refused.faults : [];
+    assert.deepEqual(more, [], key);
+    assert.ok(fault.includes(env) && fault.includes(message), fault);
   }
 });
 
-test("takeFile() follows live settings, reports the others, and keeps flags above the file", () => {
+pureYAML("takeFile() follows live settings, and keeps flags above the file", () => {
   const { live, lines, seen, take } = started({ flags: new Map([["--burst-factor", "2"]]) });
   const config = marketConfig(live.values);
   const controller = "controller: {maxResizesPerSecond: 7, dryRun: true}";
@@ -238,7 +222,7 @@ test("takeFile() follows live settings, reports the others, and keeps flags abov
   assert.deepEqual([config.managementPolicy, seen.changes], ["OptOut", 2]);
 });
 
-test("takeFile() refuses a text with faults as a whole, and keeps all without a file", () => {
+pureYAML("takeFile() refuses a text with faults as a whole, and keeps all without a file", () => {
   const { live, lines, seen, take } = started();
   take("market: {enabled: on, managementPolicy: OptIn, burstFactor: 0}");
   assert.equal(live.valid, false);
@@ -249,7 +233,7 @@ test("takeFile() refuses a text with faults as a whole, and keeps all without a 
   assert.deepEqual([live.valid, live.values().market, seen.changes], [true, false, 1]);
 });
 
-test("takeFile() follows the off switch of a text with faults, and nothing else of it", () => {
+pureYAML("takeFile() follows the off switch of a text with faults, and nothing else of it", () => {
   const rows = [
     "market: {enabled: false, managementPolicy: OptIn, burstFactors: 3}",
     "market: off\nmarkets: {burstFactor: 3}",
@@ -272,7 +256,7 @@ test("takeFile() follows the off switch of a text with faults, and nothing else 
   }
 });
 
-test("takeFile() reports values of the file that a flag or a variable overrides", () => {
+pureYAML("takeFile() reports values of the file that a flag or a variable overrides", () => {
   const rows = [
     [{ flags: new Map([["--market", "on"]]) }, "on", "flag", "--market"],
     [{ env: { MBCAS_MARKET: "true" } }, "true", "env", "MBCAS_MARKET"],
@@ -287,7 +271,7 @@ test("takeFile() reports values of the file that a flag or a variable overrides"
   }
 });
 
-test("takeFile() follows the keys beside the file, all or none of them", () => {
+pureYAML("takeFile() follows the keys beside the file, all or none of them", () => {
   const { live, lines, seen } = started();
   const take = (data: Readonly<Record<string, string>>) => {
     const place = { name: "config.yaml", path: "f", place: "f: data." };
@@ -302,4 +286,92 @@ test("takeFile() follows the keys beside the file, all or none of them", () => {
   take({ "config.yaml": "market: off" });
   const { market, dryRun: after } = live.values();
   assert.deepEqual([live.valid, market, after, seen.changes], [true, false, false, 3]);
+});
+
+pureYAML("WEBHOOK_SETTINGS are off by default, and name what does not fit", () => {
+  const settle = (text: string) =>
+    effectiveSettings(WEBHOOK_SETTINGS, { file: { path: "config.yaml", text } });
+  const read = settle("");
+  assert.deepEqual("values" in read && read.values, {
+    webhook: false,
+    webhookListen: ":9443",
+    webhookCertificates: "self",
+    webhookFolder: "/etc/mbcas-webhook",
+    webhookService: "mbcas-webhook",
+  });
+  const refused = settle(
+    "webhook: {certificates: vault, serviceName: Web_Hook, listen: all, ports: 1}",
+  );
+  const faults = "faults" in refused ? refused.faults.join("\n") : "";
+  for (const name of ["certificates", "serviceName", "listen", "ports"]) {
+    assert.match(faults, new RegExp(`webhook\\.${name}`));
+  }
+  assert.match(faults, /self, cert-manager, files/);
+});
+
+const FINE: ApiFindings = {
+  ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },
+  ...{ lowersMemoryLimits: true, unknownFields: [] },
+};
+
+function check(
+  findings: Partial<ApiFindings> | Error,
+  { signal } = new AbortController(),
+): Promise<StartVerdict> {
+  const ask = () =>
+    findings instanceof Error
+      ? Promise.reject(findings)
+      : Promise.resolve({ ...FINE, ...findings });
+  const clock = createVirtualClock({ wallStart: 0 });
+  const parts = { ask, clock, random: seededRandom(1), log: silentLog };
+  return startCheck({ ...parts, waitsFor: () => {} }, signal);
+}
+
+pure("startCheck() returns whether the server resizes pods, and passes on faults", async () => {
+  for (const servesPodResize of [true, false]) {
+    const found = { servesPodResize, lowersMemoryLimits: servesPodResize };
+    assert.deepEqual(await check(found), found);
+  }
+  await assert.rejects(check(new TypeError("a fault")), TypeError);
+  const stopped = new AbortController();
+  stopped.abort();
+  assert.equal(await check({}, stopped), "stopped");
+});
+
+pure("createServedResize() has the last answer of the server, and reports another", async () => {
+  const answers = [
+    () => Promise.resolve({ ...FINE, lowersMemoryLimits: true }),
+    () => Promise.reject(new ApiError(503, "ServiceUnavailable", "later")),
+    () => Promise.resolve({ ...FINE, servesPodResize: false, lowersMemoryLimits: false }),
+  ];
+  const rest = answers.values();
+  const clock = createVirtualClock({ wallStart: 0 });
+  const ask = () => (rest.next().value ?? assert.fail())();
+  const first = { servesPodResize: true, lowersMemoryLimits: false };
+  const resize = createServedResize({ ask, clock, log: silentLog }, first);
+  let changes = 0;
+  resize.subscribe(() => changes++);
+  const over = new AbortController();
+  const running = resize.run(over.signal);
+  const found = [];
+  for (const atMs of [0, 300_000, 600_000, 900_000]) {
+    await clock.runUntil(atMs);
+    found.push([resize.served, resize.lowersMemoryLimits, changes]);
+  }
+  const unchanged = [true, true, 0];
+  assert.deepEqual(found, [[true, false, 0], unchanged, unchanged, [false, false, 1]]);
+  over.abort();
+  await running;
+});
+
+pure("reportOldKubelets() reports a node once, and again after it changed", () => {
+  const nodes = createWatchedCache<Node>();
+  const logged: unknown[] = [];
+  const warn = (_text: string, fields?: object) => void logged.push(fields);
+  reportOldKubelets(nodes, { ...silentLog, warn });
+  for (const kubeletVersion of ["v1.30.1", "v1.30.1", "v1.33.1", "v1.30.1"]) {
+    nodes.put({ ...sampleNode("n"), kubeletVersion });
+  }
+  nodes.remove(sampleNode("n"));
+  assert.deepEqual(logged, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
 });

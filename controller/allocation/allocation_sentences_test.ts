@@ -16,7 +16,11 @@ import {
   sampleNode,
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
-import { assertSentences, type SentenceRow } from "../../tests/fixtures/assert_sentences.ts";
+import {
+  assertSentences,
+  assertTexts,
+  type SentenceRow,
+} from "../../tests/fixtures/assert_sentences.ts";
 import { bidInput, INPUT_NOW_MS } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
@@ -58,77 +62,40 @@ const autoscalers = [sampleHPA()];
 const inQuota = { shares: new Map([["app", { millicores: 300, quota: "cpu" }]]), owed: 0 };
 const metric = { demand: new Map([["app", 700]]), source: "query jobs", untilMs: Infinity };
 
-/** Each reason with what leads to it. */
+const NOW = INPUT_NOW_MS;
+const of = (container: ContainerFields): Change => ({ container });
+const most = (maxCPU: string): Change => ({ annotations: { [MAX_CPU]: maxCPU } });
+const critical = { pod: { priorityClassName: "system-node-critical" } };
+const rolling = { workload: sampleWorkload({ rollout: { updated: 1 } }) };
+const scaled = { autoscalers: [sampleHPA({ lastScaleMs: NOW })] };
+const capped = { ...most("200m"), autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 2 }] })] };
+const silent = { metric: { missing: "query jobs: refused", fault: false } };
+const starting = { annotations: { [STARTUP_BOOST]: "2x,30s" }, pod: { readySinceMs: NOW } };
+const guaranteed = { container: GUARANTEED, nodeCeiling: 450 };
+
 const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = [
   ["NodeNotReady", node({ ready: false }), "node-1 is not Ready"],
   ["NodeDraining", node({ draining: true }), "node-1 is being drained"],
-  [
-    "NodeCordoned",
-    node({ cordonedAtMs: INPUT_NOW_MS }),
-    "node-1 was cordoned less than 10 min ago",
-  ],
+  ["NodeCordoned", node({ cordonedAtMs: NOW }), "node-1 was cordoned less than 10 min ago"],
   ["UnreadableBound", { unreadable: ["LimitRange mem: so"] }, "LimitRange mem: so"],
-  [
-    "SystemCritical",
-    { pod: { priorityClassName: "system-node-critical" } },
-    "the class is system-node-critical",
-  ],
+  ["SystemCritical", critical, "the class is system-node-critical"],
   ["PodNotReady", { pod: { ready: false } }, "the pod is not Ready"],
-  [
-    "RecentRestart",
-    { container: { restartedAtMs: INPUT_NOW_MS } },
-    "app restarted less than 5 min ago",
-  ],
-  ["CrashLoopBackOff", { container: { crashLooping: true } }, "app crashes again and again"],
-  [
-    "RolloutInProgress",
-    { workload: sampleWorkload({ rollout: { updated: 1 } }) },
-    "Deployment web rolls out: its pods are being replaced",
-  ],
+  ["RecentRestart", of({ restartedAtMs: NOW }), "app restarted less than 5 min ago"],
+  ["CrashLoopBackOff", of({ crashLooping: true }), "app crashes again and again"],
+  ["RolloutInProgress", rolling, "Deployment web rolls out: its pods are being replaced"],
   ["HPAFloor", { autoscalers }, "app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at"],
   ["HPADamped", { autoscalers }, "HPA web-hpa scales the workload on CPU"],
-  [
-    "HPAScaled",
-    { autoscalers: [sampleHPA({ lastScaleMs: INPUT_NOW_MS })] },
-    "HPA web-hpa scaled the workload; its window is 300 s",
-  ],
-  [
-    "HPACapped",
-    {
-      autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 2 }] })],
-      annotations: { [MAX_CPU]: "200m" },
-    },
-    "app can't have the 240m that the HPA's signal needs: its ceiling is 200m",
-  ],
+  ["HPAScaled", scaled, "HPA web-hpa scaled the workload; its window is 300 s"],
+  ["HPACapped", capped, "app can't have the 240m that the HPA's signal needs: its ceiling is 200m"],
   ["MetricDemand", { metric }, "app could use 700m: query jobs"],
-  [
-    "MetricMissing",
-    { metric: { missing: "query jobs: refused", fault: false } },
-    "query jobs: refused",
-  ],
-  [
-    "StartupBoost",
-    { annotations: { [STARTUP_BOOST]: "2x,30s" }, pod: { readySinceMs: INPUT_NOW_MS } },
-    "ceilings × 2 until 30 s after the pod is Ready",
-  ],
+  ["MetricMissing", silent, "query jobs: refused"],
+  ["StartupBoost", starting, "ceilings × 2 until 30 s after the pod is Ready"],
   ["BurstFactor", {}, "app at most 800m: original limit × 4"],
   ["NodeSize", node({ allocatableCPU: 500 }), "app at most 450m: 90 % of the node"],
   ["QuotaExceeded", { quota: inQuota }, "app at most 300m: its share of ResourceQuota cpu"],
-  [
-    "FloorBinds",
-    { annotations: { [MAX_CPU]: "50m" } },
-    "app stays at its floor, 100m: mbcas.io/max-cpu would be 50m",
-  ],
-  [
-    "NodeCapacity",
-    { container: GUARANTEED, nodeCeiling: 450 },
-    "app at most 450m: what the requests on the node leave",
-  ],
-  [
-    "RestartPolicy",
-    { container: { restartsOnCPU: true } },
-    "resizePolicy restarts app on a CPU change",
-  ],
+  ["FloorBinds", most("50m"), "app stays at its floor, 100m: mbcas.io/max-cpu would be 50m"],
+  ["NodeCapacity", guaranteed, "app at most 450m: what the requests on the node leave"],
+  ["RestartPolicy", of({ restartsOnCPU: true }), "resizePolicy restarts app on a CPU change"],
 ];
 
 pure(
@@ -141,7 +108,6 @@ pure(
     ])),
 );
 
-/** Warnings about annotations without effect. */
 function ignored(annotations: Texts, namespace = namespaceOf({})): string {
   return draft({ annotations, namespace }).warnings.map(({ message }) => message).join("\n");
 }
@@ -154,71 +120,49 @@ function unread(annotations: Texts, change: Partial<BoundsInput> = {}): string {
 }
 
 pure("sentences on labels and annotations that don't count", () =>
-  assertSentences([
-    [
-      "multiplier above 1",
-      () => ignored({ [PRIORITY_MULTIPLIER]: "20" }),
-      'mbcas.io/priority-multiplier: "20" asks for more than 1: label namespace shop ' +
-      "mbcas.io/allow-overrides=true, or ask for at most 1",
-    ],
-    [
-      "max-cpu above the usual ceiling",
-      () => ignored({ [MAX_CPU]: "801m" }),
-      'mbcas.io/max-cpu: "801m" asks for more than original limit × burst factor, 800m: label ' +
-      "namespace shop mbcas.io/allow-overrides=true, or ask for at most 800m",
-    ],
-    [
-      "startup boost",
-      () => ignored({ [STARTUP_BOOST]: "2x,20s" }),
-      'mbcas.io/startup-boost: "2x,20s" asks for more: label namespace shop ' +
-      "mbcas.io/allow-overrides=true",
-    ],
-    [
-      "unreadable startup boost",
-      () => ignored({ [STARTUP_BOOST]: "x" }, ALLOWING),
-      'mbcas.io/startup-boost: "x" is not a factor above 1 and up to 10 with a time of up to ' +
-      '10m, for instance "2x,30s"',
-    ],
-    [
-      "unreadable factor of a namespace",
-      () => ignored({}, namespaceOf({ labels: { [BURST_FACTOR]: "x" } })),
-      'namespace shop: mbcas.io/burst-factor: "x" is not a number above 0, for instance "2.5"',
-    ],
-    [
-      "unreadable quantity",
-      () => ignored({ [MAX_CPU]: "2 cores" }),
-      'mbcas.io/max-cpu: "2 cores" is not a CPU quantity, for instance "500m" or "2"',
-    ],
-    [
-      "not a switch",
-      () => unread({ [MANAGED]: "maybe" }),
-      'mbcas.io/managed: "maybe" is not "true" or "false"',
-    ],
-    [
-      "annotation for a label",
-      () => unread({}, { namespace: namespaceOf({ annotations: { [ALLOW_OVERRIDES]: "true" } }) }),
-      "mbcas.io/allow-overrides does not count as annotation of the namespace, but as label of " +
-      "the namespace",
-    ],
-    [
-      "workload for its pods",
-      () => unread({}, { workload: sampleWorkload({ annotations: { [MAX_CPU]: "1" } }) }),
-      "mbcas.io/max-cpu does not count as annotation of the workload, but as annotation of the " +
-      "pod; of pods it stands in spec.template.metadata",
-    ],
-    [
-      "misspelt",
-      () => unread({ "mbcas.io/maxcpu": "1" }),
-      "mbcas.io/maxcpu, annotation of the pod, is not known: did you mean mbcas.io/max-cpu?",
-    ],
-    [
-      "unknown",
-      () => unread({ "mbcas.io/colour": "red" }),
-      "mbcas.io/colour, annotation of the pod, is not known",
-    ],
-  ]));
+  assertTexts(
+    {
+      "multiplier above 1": () => ignored({ [PRIORITY_MULTIPLIER]: "20" }),
+      "max-cpu above the usual ceiling": () => ignored({ [MAX_CPU]: "801m" }),
+      "startup boost": () => ignored({ [STARTUP_BOOST]: "2x,20s" }),
+      "unreadable startup boost": () => ignored({ [STARTUP_BOOST]: "x" }, ALLOWING),
+      "unreadable factor of a namespace": () =>
+        ignored({}, namespaceOf({ labels: { [BURST_FACTOR]: "x" } })),
+      "unreadable quantity": () => ignored({ [MAX_CPU]: "2 cores" }),
+      "not a switch": () => unread({ [MANAGED]: "maybe" }),
+      "annotation for a label": () =>
+        unread({}, { namespace: namespaceOf({ annotations: { [ALLOW_OVERRIDES]: "true" } }) }),
+      "workload for its pods": () =>
+        unread({}, { workload: sampleWorkload({ annotations: { [MAX_CPU]: "1" } }) }),
+      "misspelt": () => unread({ "mbcas.io/maxcpu": "1" }),
+      "unknown": () => unread({ "mbcas.io/colour": "red" }),
+    },
+    `\
+multiplier above 1
+  mbcas.io/priority-multiplier: "20" asks for more than 1: label namespace shop mbcas.io/allow-overrides=true, or ask for at most 1
+max-cpu above the usual ceiling
+  mbcas.io/max-cpu: "801m" asks for more than original limit × burst factor, 800m: label namespace shop mbcas.io/allow-overrides=true, or ask for at most 800m
+startup boost
+  mbcas.io/startup-boost: "2x,20s" asks for more: label namespace shop mbcas.io/allow-overrides=true
+unreadable startup boost
+  mbcas.io/startup-boost: "x" is not a factor above 1 and up to 10 with a time of up to 10m, for instance "2x,30s"
+unreadable factor of a namespace
+  namespace shop: mbcas.io/burst-factor: "x" is not a number above 0, for instance "2.5"
+unreadable quantity
+  mbcas.io/max-cpu: "2 cores" is not a CPU quantity, for instance "500m" or "2"
+not a switch
+  mbcas.io/managed: "maybe" is not "true" or "false"
+annotation for a label
+  mbcas.io/allow-overrides does not count as annotation of the namespace, but as label of the namespace
+workload for its pods
+  mbcas.io/max-cpu does not count as annotation of the workload, but as annotation of the pod; of pods it stands in spec.template.metadata
+misspelt
+  mbcas.io/maxcpu, annotation of the pod, is not known: did you mean mbcas.io/max-cpu?
+unknown
+  mbcas.io/colour, annotation of the pod, is not known
+`,
+  ));
 
-/** The last message of a gate that has left out two events. */
 async function gated(): Promise<string> {
   const clock = createVirtualClock({ wallStart: 0 });
   const messages: string[] = [];
@@ -231,7 +175,6 @@ async function gated(): Promise<string> {
   return messages.at(-1) ?? "";
 }
 
-/** The warning where VerticalPodAutoscalers are never in sync. */
 async function unsynced(): Promise<string> {
   let message = "";
   const clock = createVirtualClock({ wallStart: 0 });

@@ -21,7 +21,6 @@ import {
   applyLimits,
   decideLimits,
   type LimitsActions,
-  type LimitsOutcome,
   type LimitsPlan,
 } from "./limits.ts";
 import { atOriginalRequests, findOriginals, originalsOf } from "./original_limits.ts";
@@ -32,26 +31,20 @@ const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 interface Choice
   extends
     Partial<Omit<ClaimInput, "pod" | "allocation">>,
-    Partial<Pick<MarketConfig, "dryRun" | "resizeServed">>,
+    Partial<Pick<MarketConfig, "dryRun">>,
     Pick<LimitsPlan, "restoring"> {
   /** How long the pod waits for its turn, ms. @default {0} */
   readonly turnInMs?: number;
   readonly limit?: number;
-  readonly applied?: number;
   readonly reason?: MarketReason;
   readonly refusal?: Error;
 }
 
-/** The steps in order, and the outcome. */
-interface Attempt {
-  readonly outcome: LimitsOutcome | undefined;
-  readonly steps: readonly string[];
-}
-
-/** The original limit is 200 m, the agent wants 300 m. */
-async function attempt(choice: Choice = {}): Promise<Attempt> {
-  const { limit = 200, applied = limit, reason = "DemandRose", refusal, turnInMs = 0 } = choice;
-  const app = { containerID: "c", limits: { cpu: limit }, applied: { limits: { cpu: applied } } };
+/** The steps in order, where the original limit is 200 m and the agent wants 300 m. */
+async function stepsOf(choice: Choice): Promise<readonly string[]> {
+  const { limit = 200, reason = "DemandRose", refusal, turnInMs = 0, dryRun = false } = choice;
+  const limits = { cpu: limit };
+  const app = { containerID: "c", limits, applied: { limits } };
   const sample = samplePod("web", { containers: [sampleContainer(app)] });
   const metadata = { ...sample.metadata, uid: "u1", resourceVersion: "1" };
   const pod: Pod = { ...sample, phase: "Running", metadata };
@@ -69,10 +62,9 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
   };
   const steps: string[] = [];
   const snapshot = { ...quietSnapshot(pod), allocation };
-  const { dryRun = false, resizeServed = true, restoring, ...input } = choice;
-  const plan = decideLimits({ ...snapshot, ...input }, {
-    config: { dryRun, resizeServed },
-    restoring,
+  const plan = decideLimits({ ...snapshot, ...choice }, {
+    config: { dryRun, resizeServed: true },
+    restoring: choice.restoring,
   });
   const actions: LimitsActions = {
     snapshot,
@@ -93,18 +85,16 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
       return turnInMs;
     },
   };
-  const outcome = await applyLimits(plan, actions).catch((error) => {
+  await applyLimits(plan, actions).catch((error) => {
     if (error !== refusal) throw error;
     steps.push("thrown");
-    return undefined;
   });
-  return { outcome, steps };
+  return steps;
 }
 
 const TURN = "turn DemandRose 100 of 200";
 const SENT = [TURN, "booked 100", "market u1@1 300m"];
 const BACK = ["booked -100", "restore u1@1 200m", "settled -100 2"];
-const HELD = [{ limit: 300 }, { originalUnknown: true }, { restoring: AGENT_SILENT }];
 
 pure("applyLimits() takes a turn, books with quotas, patches, and settles", async () => {
   const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
@@ -123,18 +113,19 @@ pure("applyLimits() takes a turn, books with quotas, patches, and settles", asyn
     // Original limits come back out of scope and under a silent agent.
     [{ limit: 300, restoring: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
     [{ limit: 300, restoring: AGENT_SILENT }, ["turn restore AgentSilent -100 of 300", ...BACK]],
-    ...HELD.map((choice) => [choice, []] as const),
+    [{ limit: 300 }, []],
+    [{ originalUnknown: true }, []],
+    [{ restoring: AGENT_SILENT }, []],
   ];
-  for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
+  for (const [choice, steps] of rows) assert.deepEqual(await stepsOf(choice), steps);
 });
 
 pure("applyLimits() books the second of two patches until its answer is known", async () => {
-  const pod = samplePod("web", {
-    containers: [
-      sampleContainer({ limits: { cpu: 300 } }),
-      sampleContainer({ name: "proxy", limits: { cpu: 200 } }),
-    ],
-  });
+  const containers = [
+    sampleContainer({ limits: { cpu: 300 } }),
+    sampleContainer({ name: "proxy", limits: { cpu: 200 } }),
+  ];
+  const pod = samplePod("web", { containers });
   const status = { originalLimits: [{ name: "app", cpu: "200m" }] };
   const changes = [["app", 200], ["proxy", 500]].map(([name, cpu]) => ({
     ...{ name: String(name), sidecar: false, requests: {}, limits: { cpu: Number(cpu) } },
@@ -155,40 +146,6 @@ pure("applyLimits() books the second of two patches until its answer is known", 
     });
     assert.deepEqual([settlements, outcome.patchedVersion], [[settled], "2"]);
   }
-});
-
-pure("decideLimits() says why nothing is sent", async () => {
-  const rows: readonly (readonly [string, Choice])[] = [
-    ["Applied", { limit: 300 }],
-    ["ResizeInProgress", { limit: 300, applied: 200 }],
-    ["Restored", { restoring: OPTED_OUT }],
-    ["Restored", { restoring: AGENT_SILENT }],
-    ["OriginalUnknown", { originalUnknown: true }],
-    ["OriginalUnknown", { originalUnknown: true, restoring: OPTED_OUT }],
-    ["ResizeNotServed", { resizeServed: false }],
-    ["ResizeNotServed", { resizeServed: false, dryRun: true }],
-    ["ResizeNotServed", { resizeServed: false, limit: 300, restoring: OPTED_OUT }],
-    ["DryRun", { dryRun: true, limit: 300, restoring: OPTED_OUT }],
-    ["DryRun", { dryRun: true }],
-    ["RateLimited", { turnInMs: 40 }],
-    ["BackOff", { backOffMs: 5 }],
-    ["BackOff", { backOffMs: 5, limit: 300, restoring: AGENT_SILENT }],
-  ];
-  for (const [reason, choice] of rows) {
-    const { outcome, steps } = await attempt(choice);
-    assert.equal(outcome?.decision.reason, reason);
-    assert.ok(steps.every((step) => step.startsWith("turn")));
-  }
-  const { outcome } = await attempt({ turnInMs: 40 });
-  assert.deepEqual(outcome?.decision.retryAfterMs, 40);
-  assert.equal((await attempt({ maxStep: 1.25 })).steps.at(-2), "market u1@1 250m");
-});
-
-pure("applyLimits() returns the pod's version, or the server's refusal", async () => {
-  const refusal = new ApiError(403, "Forbidden", "quota");
-  const { outcome } = await attempt({ refusal });
-  assert.deepEqual([outcome?.refusal, outcome?.patchedVersion], [refusal, undefined]);
-  assert.deepEqual((await attempt()).outcome?.patchedVersion, "2");
 });
 
 pure("originalsOf() takes limits and requests of the spec, with gaps where none is set", () => {
@@ -231,7 +188,6 @@ interface OriginalChoice extends PodAllocationStatus {
   readonly limit?: number;
   readonly qosClass?: Pod["qosClass"];
   readonly memory?: PodMemory;
-  /** Original limit in the template. */
   readonly template?: number | Error;
   readonly nowMs?: number;
   readonly current?: boolean;
@@ -328,12 +284,12 @@ pure("staysRestored() goes by the status, or by the manager of a limit that no s
   assert.equal(stays("mbcas-restore", {}), false);
 });
 
-const POD = samplePod("web", { containers: [sampleContainer({ limits: { cpu: 200 } })] });
+const POD = samplePod("web");
 
-function clearedMemory(publishedRevision?: number): PodMemory {
-  const memory = createPodMemories(() => {}).getOrCreate("shop/web", POD);
-  return { ...memory, publishedRevision };
-}
+const clearedMemory = (publishedRevision?: number): PodMemory => ({
+  ...memoryOf(),
+  publishedRevision,
+});
 
 function wanting(limit: string, clearedAt?: string): PodAllocation {
   const { market, ...desired } = sampleDesired(limit);
@@ -343,36 +299,23 @@ function wanting(limit: string, clearedAt?: string): PodAllocation {
   return { ...bare, spec: { ...bare.spec, ...desired, market: stamped } };
 }
 
-function withRevision(allocation: PodAllocation, revision: number): PodAllocation {
-  const bounds = { revision, reason: "BurstFactor", containers: [] };
-  return { ...allocation, status: { ...allocation.status, bounds } };
-}
-
-pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {
-  const confirmed = (clearedAt?: string, agentSilentAfterMs = 300_000): boolean =>
+pure("isConfirmed() takes a clearing of the last 30 s, or by bounds that were published", () => {
+  const confirmed = (clearedAt?: string, revision?: number, agentSilentAfterMs = 300_000) =>
     isConfirmed({
       allocation: wanting("300m", clearedAt),
-      memory: clearedMemory(),
+      memory: clearedMemory(revision),
       wallMs: Date.UTC(2026, 0, 1, 0, 1),
     }, { agentSilentAfterMs });
   assert.equal(confirmed("2026-01-01T00:00:30Z"), true);
   assert.equal(confirmed("2026-01-01T00:00:29Z"), false);
-  assert.equal(confirmed("2026-01-01T00:00:45Z", 10_000), false);
-  // A clock that is ahead makes nothing young for ever.
+  assert.equal(confirmed("2026-01-01T00:00:45Z", undefined, 10_000), false);
+  // The agent's clock may be ahead by as much.
   assert.equal(confirmed("2026-01-01T00:01:30Z"), true);
   assert.equal(confirmed("2026-01-01T00:02:00Z"), false);
   for (const none of [undefined, "soon"]) assert.equal(confirmed(none), false);
-});
-
-pure("isConfirmed() takes a clearing by bounds that this controller published", () => {
-  const allocation = wanting("300m");
-  assert.equal(allocation.spec.market?.observedBounds, 3);
-  const confirmed = [undefined, 4, 3, 2].map((revision) =>
-    isConfirmed({ allocation, memory: clearedMemory(revision), wallMs: 0 }, {
-      agentSilentAfterMs: 300_000,
-    })
-  );
-  assert.deepEqual(confirmed, [false, false, true, true]);
+  // The agent has observed revision 3.
+  const byRevision = [4, 3, 2].map((revision) => confirmed(undefined, revision));
+  assert.deepEqual(byRevision, [false, true, true]);
 });
 
 pure("needsConfirmation() is for limits that would move, and those that were restored", () => {
@@ -383,14 +326,14 @@ pure("needsConfirmation() is for limits that would move, and those that were res
   // A container that takes no part has no desired limit.
   const containers = [...POD.containers, sampleContainer({ name: "proxy" })];
   assert.equal(needs(wanting("200m"), { ...POD, containers }), false);
-  const { status, ...rest } = wanting("200m");
-  const restored = { ...status, phase: "Applied", reason: "Restored" } as const;
-  assert.equal(needs({ ...rest, status: restored }), true);
+  const status = { phase: "Applied", reason: "Restored" } as const;
+  assert.equal(needs({ ...wanting("200m"), status }), true);
   // A copy may not have the new revision yet.
-  const copies = [7, 8, 9].map((revision) => withRevision(wanting("300m"), revision));
   const memory = clearedMemory(8);
-  assert.deepEqual(
-    copies.map((allocation) => needsConfirmation({ pod: POD, allocation, memory })),
-    [true, false, false],
-  );
+  const found = [7, 8, 9].map((revision) => {
+    const bounds = { revision, reason: "BurstFactor", containers: [] };
+    const allocation = { ...wanting("300m"), status: { bounds } };
+    return needsConfirmation({ pod: POD, allocation, memory });
+  });
+  assert.deepEqual(found, [true, false, false]);
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import {
@@ -11,14 +12,18 @@ import {
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { nextStatus, phaseOf, type StatusInput } from "./allocation_status.ts";
 import {
   createPodMemories,
   isCurrent,
   noteResize,
+  type PodMemory,
   resizePauses,
   waitLeftMs,
 } from "./pod_memory.ts";
+import { createRolloutMemory } from "./reconcile_snapshot.ts";
+import { type AgentsView, createSilentAgents } from "./watches/silent_agents.ts";
 
 function podWith(uid: string): Pod {
   const pod = samplePod("web");
@@ -37,37 +42,26 @@ pure("createPodMemories() forgets a pod when another one bears its name", () => 
   assert.deepEqual(forgotten, ["shop/web u1", "shop/web u2"]);
 });
 
+function memoryOf(): PodMemory {
+  return createPodMemories(() => {}).getOrCreate("shop/web", podWith("u1"));
+}
+
 pure("isCurrent() waits for a pod that is as new as the last patch, but not for ever", () => {
-  const pod = podWith("u1");
-  const memory = createPodMemories(() => {}).getOrCreate("shop/web", pod);
+  const { metadata, ...rest } = podWith("u1");
   const seen = (resourceVersion: string, to: string, nowMs = 1000): boolean => {
-    memory.lastPatch = { from: "7", to, atMs: 0 };
-    return isCurrent(memory, { pod: at(resourceVersion), nowMs });
+    const pod = { ...rest, metadata: { ...metadata, resourceVersion } };
+    return isCurrent({ lastPatch: { from: "7", to, atMs: 0 } }, { pod, nowMs });
   };
-  const at = (resourceVersion: string): Pod => ({
-    ...pod,
-    metadata: { ...pod.metadata, resourceVersion },
-  });
-  // Before the patch, between the cached version and the patch, after it.
-  assert.deepEqual([seen("7", "10"), seen("9", "10"), seen("10", "10"), seen("11", "10")], [
-    false,
-    false,
-    true,
-    true,
-  ]);
+  const found = ["7", "9", "10", "11"].map((version) => seen(version, "10"));
+  assert.deepEqual(found, [false, false, true, true]);
   // Versions that can't be compared: any but the one before will have to do.
   assert.deepEqual([seen("7", "x"), seen("8", "x")], [false, true]);
-  assert.equal(seen("7", "10", 60_000), true);
-  // A copy that is listed again from a server that lags behind goes back.
-  assert.deepEqual([seen("11", "10"), isCurrent(memory, { pod: at("9"), nowMs: 2000 })], [
-    true,
-    false,
-  ]);
+  assert.deepEqual([seen("7", "10", 59_999), seen("7", "10", 60_000)], [false, true]);
 });
 
 pure("noteResize() holds a pod for 5 min after more than 100 resizes", () => {
   const heldAfter = (count: number, everyMs: number): number => {
-    const memory = createPodMemories(() => {}).getOrCreate("shop/web", podWith("u1"));
+    const memory = memoryOf();
     for (let index = 0; index < count; index++) noteResize(memory, index * everyMs);
     const nowMs = (count - 1) * everyMs;
     return resizePauses(memory, { nowMs, minIntervalMs: 0 }).oscillatingMs;
@@ -83,7 +77,7 @@ pure("noteResize() holds a pod for 5 min after more than 100 resizes", () => {
 });
 
 pure("resizePauses() leaves the least time after the last resize", () => {
-  const memory = createPodMemories(() => {}).getOrCreate("shop/web", podWith("u1"));
+  const memory = memoryOf();
   const restMs = (nowMs: number): number =>
     resizePauses(memory, { nowMs, minIntervalMs: 1000 }).restMs;
   assert.equal(restMs(0), 0);
@@ -151,10 +145,8 @@ pure("phaseOf() has a phase for each reason, Applied only for what the kubelet h
 });
 
 pure("nextStatus() reports the kubelet's limits, not those of the spec, and keeps the rest", () => {
-  const limits = (c0: string, c1: string) => [{ name: "c0", cpuLimit: c0 }, {
-    name: "c1",
-    cpuLimit: c1,
-  }];
+  const limits = (...of: readonly string[]) =>
+    of.map((cpuLimit, index) => ({ name: `c${index}`, cpuLimit }));
   const before = { originalLimits: [{ name: "c0", cpu: "200m" }] };
   const { bounds } = allocation().status ?? {};
   const status = next("Applied", "done", { before, pod: applied(300, 1700) });
@@ -177,11 +169,8 @@ pure("nextStatus() writes what is new: another reason, or the message of a failu
   assert.equal(next(undefined, undefined, { before: next("Applied") }), undefined);
   assert.equal(again("Refused", "quota", "Refused", "policy")?.message, "policy");
   assert.equal(again("RateLimited", "in 2 s", "RateLimited", "in 1 s"), undefined);
-  // No message stays that belongs to another reason.
-  assert.equal(
-    next("Applied", undefined, { before: next("Refused", "quota") })?.message,
-    undefined,
-  );
+  const applied = next("Applied", undefined, { before: next("Refused", "quota") });
+  assert.equal(applied?.message, undefined);
   const long = next("Refused", "x".repeat(9000));
   assert.deepEqual([long?.message?.length, long?.conditions?.[0]?.message.length], [2000, 2000]);
 });
@@ -203,4 +192,147 @@ pure("nextStatus() calls a refusal Failed, a hold for the same reason Pending", 
   assert.deepEqual([refused?.phase, refused?.lastAttemptTime], ["Failed", at(9)]);
   const held = next("QuotaExceeded", "full", { before: refused });
   assert.deepEqual([held?.phase, held?.lastAttemptTime], ["Pending", at(9)]);
+});
+
+const SILENCE_MS = 300_000;
+
+function lease(nodeName: string, renewTimeMs: number): Lease {
+  return {
+    metadata: { ...agentLeaseRef(nodeName), uid: nodeName, resourceVersion: `${renewTimeMs}` },
+    holder: nodeName,
+    durationSeconds: 60,
+    acquireTimeMs: 0,
+    renewTimeMs,
+    transitions: 0,
+  };
+}
+
+function view(nowMs: number, change: Partial<AgentsView> = {}): AgentsView {
+  const usual = { synced: true, leases: [], managedNodes: [], isReady: () => true };
+  return { nowMs, silentAfterMs: SILENCE_MS, ...usual, ...change };
+}
+
+/** Rows of a time, what is changed in the view, and the nodes that are silent then. */
+function looks(
+  name: string,
+  ...rows: readonly (readonly [nowMs: number, Partial<AgentsView>, ...silent: string[]])[]
+): void {
+  pure(name, () => {
+    const agents = createSilentAgents();
+    for (const [nowMs, change, ...silent] of rows) {
+      assert.deepEqual([...agents.check(view(nowMs, change)).silent], silent, `${nowMs}`);
+    }
+  });
+}
+
+const leases = (...of: readonly (readonly [node: string, renewTimeMs: number])[]) => ({
+  leases: of.map(([node, renewTimeMs]) => lease(node, renewTimeMs)),
+});
+const stuck = leases(["a", 7]);
+const unsynced = { synced: false };
+const down = { isReady: () => false };
+const managed = { managedNodes: ["a"] };
+
+looks(
+  "check() calls an agent silent 5 min after the last renewal",
+  ...[[1000, stuck], [1000 + SILENCE_MS - 1, stuck], [1000 + SILENCE_MS, stuck, "a"]] as const,
+  [2000 + SILENCE_MS, leases(["a", 8])],
+);
+
+looks(
+  "check() goes by its own clock, not by the lease's",
+  [0, leases(["a", 9e12])],
+  [SILENCE_MS, leases(["a", -9e12])],
+  [2 * SILENCE_MS, leases(["a", 5])],
+);
+
+looks(
+  "check() begins anew after a time without leases in sync",
+  ...[[0, stuck], [SILENCE_MS, { ...stuck, ...unsynced }], [SILENCE_MS + 1, stuck]] as const,
+  ...[[2 * SILENCE_MS, stuck], [2 * SILENCE_MS + 1, stuck, "a"]] as const,
+);
+
+looks(
+  "check() expects an agent where it saw managed pods",
+  ...[[0, {}], [100, managed], [SILENCE_MS, managed], [SILENCE_MS + 100, managed, "a"]] as const,
+);
+
+const two = leases(["a", 7], ["b", 2]);
+looks(
+  "check() keeps an agent silent until it renews its lease",
+  ...[[0, leases(["a", 7], ["b", 1])], [SILENCE_MS, two, "a"]] as const,
+  ...[[SILENCE_MS + 1, { ...two, ...unsynced }, "a"], [SILENCE_MS + 2, two, "a"]] as const,
+  // Another agent dies: two of two are too many, for the second one.
+  [2 * SILENCE_MS + 2, two, "a"],
+  // The node is not Ready for a while, and its lease is gone.
+  [2 * SILENCE_MS + 3, { ...two, ...down }, "a"],
+  [2 * SILENCE_MS + 4, { ...leases(["b", 2]), ...managed }, "a"],
+  ...[[2 * SILENCE_MS + 5, two, "a"], [2 * SILENCE_MS + 6, leases(["a", 8], ["b", 3])]] as const,
+);
+
+pure("check() expects nothing of a node that is not Ready, nor of another's lease", () => {
+  const agents = createSilentAgents();
+  const own = lease("a", 1);
+  const leader = { ...own, metadata: { ...own.metadata, name: "mbcas-controller" } };
+  const change = { leases: [own, leader], ...down };
+  agents.check(view(0, change));
+  const nothing = { silent: new Set(), overdue: 0, agents: 0 };
+  assert.deepEqual(agents.check(view(SILENCE_MS, change)), nothing);
+  assert.deepEqual(agents.check(view(SILENCE_MS, { ...change, ...unsynced })), nothing);
+});
+
+pure("check() finds an agent silent beside one with a node that is not Ready", () => {
+  const agents = createSilentAgents();
+  const look = (nowMs: number, renewals: readonly number[], down?: string) => {
+    const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));
+    return agents.check(view(nowMs, { leases, isReady: (name) => name !== down }));
+  };
+  look(0, [1, 1, 1]);
+  const first = { silent: new Set(["n0"]), overdue: 1, agents: 3 };
+  assert.deepEqual(look(SILENCE_MS, [1, 2, 2]), first);
+  const second = { silent: new Set(["n0", "n1"]), overdue: 2, agents: 2 };
+  assert.deepEqual(look(2 * SILENCE_MS, [1, 2, 3], "n0"), second);
+  // Its node is Ready again: for the third, three of three are too many.
+  const third = { silent: new Set(["n0", "n1"]), overdue: 3, agents: 3 };
+  assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
+});
+
+pure("check() finds no agent silent while more than one and more than 10 % are overdue", () => {
+  const silentOf = (count: number, overdue: number): number => {
+    const agents = createSilentAgents();
+    const names = Array.from({ length: count }, (_, index) => `n${index}`);
+    const renewed = (renewTimeMs: number) => ({
+      leases: names.map((name, index) => lease(name, index < overdue ? 0 : renewTimeMs)),
+    });
+    agents.check(view(0, renewed(0)));
+    const verdict = agents.check(view(SILENCE_MS, renewed(1)));
+    assert.deepEqual([verdict.overdue, verdict.agents], [overdue, count]);
+    return verdict.silent.size;
+  };
+  assert.deepEqual([silentOf(1, 1), silentOf(5, 1), silentOf(5, 2)], [1, 1, 0]);
+  assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
+});
+
+pure("createRolloutMemory() knows since when a rollout has made no step", () => {
+  const stillSince = createRolloutMemory();
+  const steps = [
+    ...[[100, 0, 3, 100], [200, 0, 3, 100], [300, 1, 3, 300], [400, 1, 3, 300]],
+    ...[[500, 1, 4, 500], [600, 1, 4, 500], [700, 4, 4], [800, 1, 4, 800]],
+  ];
+  for (const [nowMs = 0, updated = 0, total = 0, since] of steps) {
+    const workload = sampleWorkload({ rollout: { updated, total } });
+    assert.equal(stillSince(workload, nowMs), since);
+  }
+  assert.equal(stillSince(undefined, 900), undefined);
+});
+
+pure("createRolloutMemory() forgets a workload that is not asked about any more", () => {
+  const stillSince = createRolloutMemory();
+  const hour = 3_600_000;
+  const asked = [["a", 0, 0], ["b", hour, hour], ["a", hour, 0]] as const;
+  const later = [["c", hour + 3_700_000, hour + 3_700_000], ["b", 7_300_000, 7_300_000]] as const;
+  for (const [uid, nowMs, since] of [...asked, ...later]) {
+    const { metadata, ...rest } = sampleWorkload({ rollout: { updated: 0 } });
+    assert.equal(stillSince({ ...rest, metadata: { ...metadata, uid } }, nowMs), since);
+  }
 });

@@ -1,29 +1,27 @@
 import assert from "node:assert/strict";
-import type { NodeTerm } from "../../shared/api/node.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import {
   DB_OWNER,
   manualCaches,
   podRequest,
+  SHOP,
   storedPod,
   WEB_OWNER,
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import { createPlacementWarner } from "./mutators.ts";
 import { createWebhookView, podsOfWorkload, type ReadPlacementCaches } from "./caches.ts";
 import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
-import {
-  eligibilityInput,
-  placedPodsOf,
-  placedPodsWithBudgets,
-  replicaStatus,
-} from "./workload_snapshot.ts";
+import { placedPodsOf, placedPodsWithBudgets, replicaStatus } from "./workload_snapshot.ts";
 import {
   listedObjects,
   type ObjectLists,
@@ -37,11 +35,7 @@ function stage() {
   const view = createWebhookView(caches, { settings: () => settings, evicted });
   const of = (owner = WEB_OWNER) => view.workloadOf({ namespace: "shop", owner });
   return {
-    caches,
-    settings,
-    evicted,
-    view,
-    of,
+    ...{ caches, settings, evicted, view, of },
     pods() {
       const web = of();
       assert.ok(web !== undefined && web !== "other");
@@ -86,14 +80,12 @@ Deno.test("createWebhookView() counts the pods that the workload owns, by class 
   const owner = { ...WEB_OWNER, name: "web-6a", uid: "rs2" };
   caches.pods.put(storedPod(podRequest("4", { owner }), { name: "web-6a-4", owner }));
   caches.nodes.put(NODE);
-  assert.deepEqual(
-    pods().map((pod) => [pod.name, pod.class, pod.gone, pod.scheduled, pod.unadmitted]),
-    [
-      ["web-5f-1", "spot", false, false, undefined],
-      ["web-5f-2", "on-demand", true, false, true],
-      ["web-5f-3", "spot", false, true, true],
-    ],
-  );
+  const found = pods().map((one) => [one.name, one.class, one.gone, one.scheduled, one.unadmitted]);
+  assert.deepEqual(found, [
+    ["web-5f-1", "spot", false, false, undefined],
+    ["web-5f-2", "on-demand", true, false, true],
+    ["web-5f-3", "spot", false, true, true],
+  ]);
   const metadata = { ...WEB_SET.metadata, name: "web-6a", uid: "rs2" };
   caches.replicaSets.put({ ...WEB_SET, metadata });
   assert.equal(pods().length, 4);
@@ -135,37 +127,6 @@ Deno.test("createWebhookView() calls with each changed pod and its workload, and
   assert.equal(changes, 3);
 });
 
-Deno.test("createWebhookView() allows the classes of the nodes that volumes and affinity name", () => {
-  const { caches, view } = stage();
-  for (const one of ["spot", "on-demand"]) {
-    const labels = { "karpenter.sh/capacity-type": one, "kubernetes.io/hostname": `${one}.host` };
-    caches.nodes.put({ ...sampleNode(`${one}-0`), labels });
-  }
-  const on = (key: string, ...values: readonly string[]): NodeTerm => [
-    { key, operator: "In", values },
-  ];
-  const affinity = (terms: readonly NodeTerm[]) => [{ what: "its affinity", terms }];
-  const allowed = (claims: readonly string[], constraints = affinity([on("zone", "a")])) =>
-    view.allowed({ namespace: "shop", claims, constraints }).join();
-  const both = "spot,on-demand";
-  const host = "kubernetes.io/hostname";
-  // Nodes are known by name and by label; tests of allowedClasses() have more terms.
-  const rows: readonly (readonly [string, readonly NodeTerm[]])[] = [
-    ["on-demand", [on(host, "on-demand-0")]],
-    [both, [on(host, "spot.host", "on-demand.host")]],
-    ["", [on(host, "gone")]],
-    ["spot", [on(host, "spot.host")]],
-  ];
-  const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
-  for (const [expected, nodes] of rows) {
-    caches.volumes.put({ metadata, claim: "shop/data", nodes });
-    assert.equal(allowed(["logs", "data"]), expected);
-    assert.equal(allowed([], affinity(nodes)), expected);
-  }
-  assert.equal(allowed(["data"], affinity([on(host, "on-demand-0")])), "");
-  assert.equal(allowed(["logs"]), both);
-});
-
 Deno.test("createWebhookView() is synced when each cache is", () => {
   const { caches, view } = stage();
   assert.ok(view.synced);
@@ -194,7 +155,6 @@ function podOf(
   };
 }
 
-/** These objects beside the ReplicaSet and a spot node. */
 function cachesWith({ nodes = [], ...lists }: ObjectLists): ReadPlacementCaches {
   return listedObjects({
     ...lists,
@@ -256,10 +216,8 @@ Deno.test("placedPodsOf() counts no pod that ends or loses its node, and only th
     });
     const { gone, departs, departsSinceMs, drained } = found!;
     const departure = departs && [departs, departsSinceMs, drained].map(String).join(" ");
-    assert.deepEqual([gone, departure], [
-      expected !== undefined,
-      expected === "gone" ? undefined : expected,
-    ]);
+    assert.equal(departure ?? (gone ? "gone" : undefined), expected);
+    assert.equal(gone, expected !== undefined);
   }
 });
 
@@ -283,33 +241,35 @@ Deno.test("placedPodsOf() has since when a pod without a node waits", () => {
 });
 
 Deno.test("placedPodsOf() finds what pins a pod in selector, affinity and volumes", () => {
-  const expression = {
-    key: "karpenter.sh/capacity-type",
-    operator: "In" as const,
-    values: ["spot"],
-  };
-  const free = placed(podOf("a", { claims: ["data"] }));
-  assert.equal(free?.pinned, undefined);
-  const annotations = { "karpenter.sh/do-not-disrupt": "true" };
-  const kept = (nodeName: string) => {
-    const pod = podOf("a", { nodeName });
-    return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.pinned;
-  };
-  // A pod that does not run can't be disrupted.
-  assert.match(kept("spot-1") ?? "", /do-not-disrupt/);
-  assert.equal(kept(""), undefined);
-  const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
-  assert.match(pinned?.pinned ?? "", /affinity.* on-demand/);
-  const named = placed(podOf("a", { nodeSelector: { "kubernetes.io/hostname": "spot-1" } }));
-  assert.match(named?.pinned ?? "", /node selector.* on-demand/);
-  const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };
+  const term = (key: string, value: string) => ({ key, operator: "In" as const, values: [value] });
+  const capacity = term("karpenter.sh/capacity-type", "spot");
   const volumes = [{
     metadata: { name: "pv", uid: "", resourceVersion: "" },
     claim: "shop/data",
-    nodes: [[host]],
+    nodes: [[term("kubernetes.io/hostname", "spot-1")]],
   }];
-  const local = placed(podOf("a", { claims: ["data"] }), { volumes });
-  assert.match(local?.pinned ?? "", /volume data.* on-demand/);
+  const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+  const kept = (nodeName: string): Pod => {
+    const pod = podOf("a", { nodeName });
+    return { ...pod, metadata: { ...pod.metadata, annotations } };
+  };
+  const rows: readonly (readonly [Pod, pinned: RegExp | undefined, ObjectLists?])[] = [
+    [podOf("a", { claims: ["data"] }), undefined],
+    [podOf("a", { claims: ["data"] }), /volume data.* on-demand/, { volumes }],
+    [podOf("a", { requiredNodes: [[capacity]] }), /affinity.* on-demand/],
+    [
+      podOf("a", { nodeSelector: { "kubernetes.io/hostname": "spot-1" } }),
+      /node selector.* on-demand/,
+    ],
+    // A pod that does not run can't be disrupted.
+    [kept("spot-1"), /do-not-disrupt/],
+    [kept(""), undefined],
+  ];
+  for (const [pod, expected, lists] of rows) {
+    const { pinned } = placed(pod, lists) ?? assert.fail("no pod");
+    if (expected === undefined) assert.equal(pinned, undefined);
+    else assert.match(pinned ?? "", expected);
+  }
 });
 
 Deno.test("placedPodsWithBudgets() has the budget that blocks an eviction, and matches pods with the same labels once", () => {
@@ -329,17 +289,93 @@ Deno.test("placedPodsWithBudgets() has the budget that blocks an eviction, and m
   assert.ok(reads < 10, `${reads} reads`);
 });
 
-Deno.test("eligibilityInput() and replicaStatus() read labels and counts", () => {
-  const metadata = {
-    name: "shop",
-    uid: "",
-    resourceVersion: "",
-    labels: { a: "b" },
-    annotations: {},
-  };
-  assert.equal(eligibilityInput(WEB, { metadata }).namespace.metadata?.labels["a"], "b");
-  assert.equal(eligibilityInput(WEB, undefined).namespace.metadata, undefined);
+Deno.test("replicaStatus() has the counts of a workload that was observed", () => {
   const replicas = { replicas: 3, observed: true, present: 3, ready: 2, updated: 3 };
   assert.equal(replicaStatus({ ...WEB, replicas })?.ready, 2);
   assert.equal(replicaStatus(WEB), undefined);
+});
+
+const { signal: SIGNAL } = new AbortController();
+const ENABLED = { "spotalis.io/enabled": "true" };
+const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-demand": "two" };
+const SHARE = { "spotalis.io/spot-percentage": "70%" };
+
+function warnerStage() {
+  const { caches, view } = stage();
+  const warner = createPlacementWarner({ view, settings: () => PLACEMENT_DEFAULTS });
+  const warned = async (
+    annotations: Readonly<Record<string, string>>,
+    changes: Partial<AdmissionRequest> = {},
+  ) => {
+    const mutation = await warner.mutate({
+      ...{ uid: "1", kind: "Deployment", resource: "deployments", operation: "UPDATE" },
+      ...{ namespace: "shop", name: "web", dryRun: false },
+      object: { metadata: { name: "web", labels: ENABLED, annotations }, spec: {} },
+      ...changes,
+    }, SIGNAL);
+    assert.deepEqual(mutation?.patch ?? [], []);
+    return mutation?.warnings;
+  };
+  return { caches, warned };
+}
+
+Deno.test("createPlacementWarner() warns about each fault of a new or changed workload", async () => {
+  const { caches, warned } = warnerStage();
+  for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
+    assertMatches(await warned(WRONG, changes) ?? [], [
+      / Deployment web /,
+      /spot-percentage .*"most"/,
+      /min-on-demand .*"two"/,
+    ]);
+  }
+  const db = await warned(WRONG, { kind: "StatefulSet", resource: "statefulsets" });
+  assert.match(db?.[0] ?? "", /StatefulSet web/);
+  // The admission policy can't see these.
+  const never = {
+    "spotalis.io/disruption-schedule": "0 0 30 2 *",
+    "spotalis.io/disruption-duration": "2h",
+  };
+  assert.match((await warned({ ...SHARE, ...never }))?.[1] ?? "", /-schedule .*workload/);
+  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
+  assert.match((await warned(SHARE))?.[1] ?? "", /-schedule .*namespace/);
+});
+
+Deno.test("createPlacementWarner() warns in texts that API servers neither cut nor drop", async () => {
+  const { caches, warned } = warnerStage();
+  const long = "\u0000\n\u{1f995}".repeat(300);
+  const keys = ["spot-percentage", "min-on-demand", "paused", "disruption-schedule"];
+  const annotations = Object.fromEntries(keys.map((key) => [`spotalis.io/${key}`, long]));
+  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations } });
+  const name = "w".repeat(253);
+  const object = { metadata: { name, labels: { ...ENABLED }, annotations }, spec: {} };
+  const texts = await warned(annotations, { object }) ?? [];
+  // k8s.io/apiserver, pkg/endpoints/filters/warning.go: beyond 4096 in all, each is cut to 256, and one with
+  // control characters is dropped.
+  assert.ok(texts.length > keys.length);
+  assert.equal(new Set(texts).size, texts.length);
+  assert.ok(texts.reduce((sum, one) => sum + [...one].length, 0) <= 4096);
+  for (const one of texts) assert.doesNotMatch(one, /[\p{Cc}\p{Cs}]/u);
+});
+
+Deno.test("createPlacementWarner() is silent if nothing is wrong, or nothing is placed", async () => {
+  const { caches, warned } = warnerStage();
+  for (const annotations of [SHARE, {}]) assert.equal(await warned(annotations), undefined);
+  const others = [
+    { operation: "DELETE" },
+    { resource: "deployments/scale" },
+    { resource: "pods", kind: "Pod" },
+    { resource: "daemonsets", kind: "DaemonSet" },
+    { namespace: "kube-system" },
+    { namespace: "unknown" },
+    { object: { metadata: { annotations: WRONG } } },
+  ] as const;
+  for (const changes of others) {
+    assert.equal(await warned(WRONG, changes), undefined, JSON.stringify(changes));
+  }
+  caches.namespaces.synced = false;
+  assert.equal(await warned(WRONG), undefined);
+  caches.namespaces.synced = true;
+  const labels = { "spotalis.io/enabled": "false" };
+  caches.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
+  assert.equal(await warned(WRONG), undefined);
 });

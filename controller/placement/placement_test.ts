@@ -1,30 +1,28 @@
 import assert from "node:assert/strict";
 import { cacheSources, createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
-import { manualCaches, podRequest, SHOP } from "../../tests/fixtures/placement/placement_caches.ts";
+import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import { createCaches, namedCaches } from "../caches.ts";
 import { connectPlacementAPI } from "./connect.ts";
-import { createPlacement, type PlacementParts } from "./placement.ts";
+import { createPlacement } from "./placement.ts";
+import type { PlacementObserver } from "./ports.ts";
 import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { EvictionAnswer } from "../../shared/api/ports.ts";
 import { decide, type PlacementSnapshot } from "./decide.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
+import { createPlacementState, decodeMemory, memoryAt, type PlacementMemory } from "./store.ts";
 import { createDepartureTimes } from "./watch.ts";
-import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { createWebhookView } from "./caches.ts";
-import { createPlacementWarner } from "./mutators.ts";
 
-/** Placement on an empty server, with informers that run until the end. */
-function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer">) {
+function stage(webhook: boolean, observer: PlacementObserver) {
   const clock = createVirtualClock({ wallStart: 0 });
   const warned: string[] = [];
   const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
@@ -47,17 +45,14 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
     },
     caches,
     settings: () => PLACEMENT_DEFAULTS,
-    webhook,
-    ...(observer === undefined ? {} : { observer }),
+    ...{ webhook, observer },
   });
   const end = new AbortController();
   for (const [, copy] of namedCaches(caches)) void copy.run(end.signal);
   for (const copy of Object.values(placement.informers)) void copy.run(end.signal);
   const running = placement.lead(end.signal);
   return {
-    clock,
-    placement,
-    warned,
+    ...{ clock, placement, warned },
     async stop() {
       end.abort();
       await settleVirtually(clock, running);
@@ -67,13 +62,10 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
 
 Deno.test("createPlacement() restarts after a failure, and ends with the term", async () => {
   const leads: boolean[] = [];
-  const { clock, stop, placement, warned } = stage({
-    webhook: false,
-    observer: {
-      leads(isLeader) {
-        leads.push(isLeader);
-        if (leads.length === 1) throw new Error("Cannot count");
-      },
+  const { clock, stop, placement, warned } = stage(false, {
+    leads(isLeader) {
+      leads.push(isLeader);
+      if (leads.length === 1) throw new Error("Cannot count");
     },
   });
   await clock.runUntil(60_000);
@@ -85,9 +77,8 @@ Deno.test("createPlacement() restarts after a failure, and ends with the term", 
 
 Deno.test("createPlacement() decides about new pods only while it leads and has settled", async () => {
   const results: string[] = [];
-  const { clock, placement, stop, warned } = stage({
-    webhook: true,
-    observer: { admitted: ({ result }) => void results.push(result) },
+  const { clock, placement, stop, warned } = stage(true, {
+    admitted: ({ result }) => void results.push(result),
   });
   const signal = new AbortController().signal;
   const admit = async (): Promise<void> => {
@@ -144,22 +135,17 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
 }
 
 pure("decide() plans a move, what to store of it, and missing deletion costs", () => {
-  const { move, memory, memoryChanged, costs, departing, leftBehind } = decide(
-    snapshot(),
-    PLACEMENT_DEFAULTS,
-  );
+  const plan = decide(snapshot(), PLACEMENT_DEFAULTS);
+  const { move, memory, memoryChanged, costs, departing, leftBehind } = plan;
   const ineffectiveMoves = { count: 0, misplaced: 2, spec: { spotPercentage: 50, minOnDemand: 0 } };
   assert.deepEqual([move?.pod.name, move?.why], ["web-spot-x4", "to on-demand"]);
   assert.deepEqual(move?.memoryBefore, { lastMoveAtMs: NOW_MS });
   assert.deepEqual(move?.memoryAfter, { lastMoveAtMs: NOW_MS, ineffectiveMoves });
   assert.deepEqual([memory, memoryChanged, costs.length], [{}, false, 4]);
   assert.deepEqual([departing, leftBehind], [[], []]);
-  const again = { lastMoveAtMs: 0, ineffectiveMoves };
-  assert.equal(
-    decide(snapshot({ memory: again }), PLACEMENT_DEFAULTS).move?.memoryAfter?.ineffectiveMoves
-      ?.count,
-    1,
-  );
+  const moved = snapshot({ memory: { lastMoveAtMs: 0, ineffectiveMoves } });
+  const { memoryAfter } = decide(moved, PLACEMENT_DEFAULTS).move ?? {};
+  assert.equal(memoryAfter?.ineffectiveMoves?.count, 1);
 });
 
 pure("decide() skips denied evictions, and clears ineffective moves at the end", () => {
@@ -170,11 +156,8 @@ pure("decide() skips denied evictions, and clears ineffective moves at the end",
   const memory = { lastMoveAtMs: 5, ineffectiveMoves };
   const plan = decide(snapshot({ pods, memory }), PLACEMENT_DEFAULTS);
   assert.ok("wait" in plan.decision && plan.decision.wait === "AsSpecified");
-  assert.deepEqual([plan.memory, plan.memoryChanged, plan.move], [
-    { lastMoveAtMs: 5 },
-    true,
-    undefined,
-  ]);
+  assert.deepEqual([plan.memory, plan.memoryChanged], [{ lastMoveAtMs: 5 }, true]);
+  assert.equal(plan.move, undefined);
 });
 
 pure("decide() evicts pods of departing nodes at once, unless pinned or paused", () => {
@@ -229,9 +212,8 @@ pure("createEvictionLog() has a pod from the request until a refusal or the cach
 });
 
 pure("createEvictionLog() retries after the cooldown, and backs off when denied", () => {
-  for (
-    const [answer, seconds] of [[BLOCKED, [10, 10]], [DENIED, [10, 20, 40, 80, 160, 180]]] as const
-  ) {
+  const rows = [[BLOCKED, [10, 10]], [DENIED, [10, 20, 40, 80, 160, 180]]] as const;
+  for (const [answer, seconds] of rows) {
     const { log, at } = evictionStage();
     let nowMs = 0;
     for (const wait of seconds) {
@@ -290,94 +272,82 @@ Deno.test("createDepartureTimes() keeps the time of a sign while it stays, and n
   assert.equal(since("taint y"), 8);
 });
 
-const { signal: SIGNAL } = new AbortController();
-const ENABLED = { "spotalis.io/enabled": "true" };
-const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-demand": "two" };
-const SHARE = { "spotalis.io/spot-percentage": "70%" };
+const START_MS = Date.UTC(2026, 0, 1);
+const MOVED: PlacementMemory = { lastMoveAtMs: START_MS };
+const INEFFECTIVE = { count: 3, misplaced: 2, spec: { spotPercentage: 70, minOnDemand: 1 } };
+const REMADE = { atMs: START_MS - 50_000, count: 2 };
+const SHORTAGE = { sinceMs: START_MS - 100_000, untilMs: START_MS, rounds: 2, remade: REMADE };
 
-function warnerStage() {
-  const caches = manualCaches();
-  const settings = () => PLACEMENT_DEFAULTS;
-  const view = createWebhookView(caches, { settings, evicted: new Set() });
-  const warner = createPlacementWarner({ view, settings });
-  const warned = async (
-    annotations: Readonly<Record<string, string>>,
-    changes: Partial<AdmissionRequest> = {},
-  ) => {
-    const mutation = await warner.mutate({
-      uid: "1",
-      kind: "Deployment",
-      resource: "deployments",
-      operation: "UPDATE",
-      namespace: "shop",
-      name: "web",
-      dryRun: false,
-      object: { metadata: { name: "web", labels: ENABLED, annotations }, spec: {} },
-      ...changes,
-    }, SIGNAL);
-    assert.deepEqual(mutation?.patch ?? [], []);
-    return mutation?.warnings;
-  };
-  return { caches, warned };
+function storeStage() {
+  const clock = createVirtualClock({ wallStart: START_MS });
+  const store = keptCheckpoints();
+  const { signal } = new AbortController();
+  const open = () => createPlacementState({ store, clock, log: silentLog });
+  return { clock, store, signal, open };
 }
 
-Deno.test("createPlacementWarner() warns about each fault of a new or changed workload", async () => {
-  const { caches, warned } = warnerStage();
-  for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
-    assertMatches(await warned(WRONG, changes) ?? [], [
-      / Deployment web /,
-      /spot-percentage .*"most"/,
-      /min-on-demand .*"two"/,
-    ]);
-  }
-  const db = await warned(WRONG, { kind: "StatefulSet", resource: "statefulsets" });
-  assert.match(db?.[0] ?? "", /StatefulSet web/);
-  // The admission policy can't see these.
-  const never = {
-    "spotalis.io/disruption-schedule": "0 0 30 2 *",
-    "spotalis.io/disruption-duration": "2h",
+Deno.test("createPlacementState() has what an earlier process saved, or begins empty", async () => {
+  const { store, signal, open } = storeStage();
+  const state = open();
+  store.refusal = new ApiError(403, "Forbidden", "no");
+  assert.equal(await state.load(signal), true);
+  store.refusal = undefined;
+  const all = { lastMoveAtMs: START_MS, shortage: SHORTAGE, ineffectiveMoves: INEFFECTIVE };
+  state.remember("web", all);
+  await state.save(signal);
+  state.remember("db", MOVED);
+  const next = open();
+  await next.load(signal);
+  assert.deepEqual(["web", "db"].map((uid) => next.memoryOf(uid, START_MS)), [all, {}]);
+  assert.deepEqual([...store.kept.keys()], ["mbcas-moves-0"]);
+  // Nothing to remember is nothing to store.
+  next.remember("web", {});
+  await next.save(signal);
+  assert.equal(store.kept.size, 0);
+});
+
+Deno.test("createPlacementState() deletes what is gone, and moves with a cooldown that is over", async () => {
+  const { clock, store, signal, open } = storeStage();
+  const state = open();
+  for (const uid of ["web", "gone"]) state.remember(uid, MOVED);
+  state.remember("api", { ...MOVED, shortage: SHORTAGE });
+  await state.save(signal);
+  const retained = async (cooldownMs: number) => {
+    await state.retain(new Set(["web", "api"]), { cooldownMs, signal });
+    return ["web", "api", "gone"].map((uid) => state.memoryOf(uid, START_MS));
   };
-  assert.match((await warned({ ...SHARE, ...never }))?.[1] ?? "", /-schedule .*workload/);
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
-  assert.match((await warned(SHARE))?.[1] ?? "", /-schedule .*namespace/);
+  const present = [MOVED, { ...MOVED, shortage: SHORTAGE }, {}];
+  await clock.runUntil(180_000);
+  assert.deepEqual(await retained(10_000), present);
+  await clock.runUntil(600_000);
+  assert.deepEqual(await retained(600_000), present);
+  assert.deepEqual(await retained(10_000), [{}, { shortage: SHORTAGE }, {}]);
+  assert.equal(store.writes.length, 3);
 });
 
-Deno.test("createPlacementWarner() warns in texts that API servers neither cut nor drop", async () => {
-  const { caches, warned } = warnerStage();
-  const long = "\u0000\n\u{1f995}".repeat(300);
-  const keys = ["spot-percentage", "min-on-demand", "paused", "disruption-schedule"];
-  const annotations = Object.fromEntries(keys.map((key) => [`spotalis.io/${key}`, long]));
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations } });
-  const name = "w".repeat(253);
-  const object = { metadata: { name, labels: { ...ENABLED }, annotations }, spec: {} };
-  const texts = await warned(annotations, { object }) ?? [];
-  // k8s.io/apiserver, pkg/endpoints/filters/warning.go: beyond 4096 in all, each is cut to 256, and one with
-  // control characters is dropped.
-  assert.ok(texts.length > keys.length);
-  assert.equal(new Set(texts).size, texts.length);
-  assert.ok(texts.reduce((sum, one) => sum + [...one].length, 0) <= 4096);
-  for (const one of texts) assert.doesNotMatch(one, /[\p{Cc}\p{Cs}]/u);
-});
-
-Deno.test("createPlacementWarner() is silent if nothing is wrong, or nothing is placed", async () => {
-  const { caches, warned } = warnerStage();
-  for (const annotations of [SHARE, {}]) assert.equal(await warned(annotations), undefined);
-  const others = [
-    { operation: "DELETE" },
-    { resource: "deployments/scale" },
-    { resource: "pods", kind: "Pod" },
-    { resource: "daemonsets", kind: "DaemonSet" },
-    { namespace: "kube-system" },
-    { namespace: "unknown" },
-    { object: { metadata: { annotations: WRONG } } },
-  ] as const;
-  for (const changes of others) {
-    assert.equal(await warned(WRONG, changes), undefined, JSON.stringify(changes));
+pure("decodeMemory() refuses what is no memory", () => {
+  const shortage = { untilMs: 5, rounds: 0 };
+  for (const stored of [null, [], "x", { lastMoveAtMs: "soon" }, { shortage }]) {
+    assert.throws(() => decodeMemory(stored), SyntaxError, JSON.stringify(stored));
   }
-  caches.namespaces.synced = false;
-  assert.equal(await warned(WRONG), undefined);
-  caches.namespaces.synced = true;
-  const labels = { "spotalis.io/enabled": "false" };
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
-  assert.equal(await warned(WRONG), undefined);
+  assert.deepEqual(decodeMemory({ ...MOVED, more: 1 }), MOVED);
+});
+
+pure("memoryAt() ignores a clock that was far ahead, and tolerates one that was slightly", () => {
+  const aheadMs = START_MS + 7_200_000;
+  const shortages = [
+    { sinceMs: aheadMs, untilMs: aheadMs + 120_000, rounds: 1 },
+    { untilMs: START_MS + 200_000_000, rounds: 1 },
+  ];
+  for (const shortage of shortages) {
+    for (const laterMs of [0, 60_000, 3_600_000]) {
+      assert.deepEqual(memoryAt({ lastMoveAtMs: aheadMs, shortage }, START_MS + laterMs), {});
+    }
+  }
+  const nowMs = START_MS + 1;
+  const remade = { atMs: nowMs, count: 1 };
+  const shortage = { sinceMs: nowMs, untilMs: nowMs + 120_000, rounds: 1, remade };
+  const { shortage: kept, lastMoveAtMs } = memoryAt({ lastMoveAtMs: nowMs, shortage }, START_MS);
+  assert.equal(lastMoveAtMs, nowMs);
+  assert.deepEqual(kept, { untilMs: nowMs + 120_000, rounds: 1 });
 });

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
+import { wantedOf } from "../../shared/resize/inputs/resources.ts";
 import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
-import {
-  retryResize,
-  type RightsizingDecision,
-} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
@@ -17,7 +12,6 @@ import {
   rightsizingSnapshot,
   type SnapshotChoice,
   templateContainer,
-  workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { ApplyDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { type Applied, applyDecision } from "./apply_decision.ts";
@@ -46,7 +40,6 @@ const RECREATE = decisionFor("Recreate");
 
 interface ApplyChoice extends SnapshotChoice {
   readonly refusals?: Readonly<Record<string, ApiError>>;
-  /** Limit of the pods as they are; the user's own where absent. */
   readonly marketLimit?: number;
 }
 
@@ -79,62 +72,59 @@ const TEMPLATE = "recreate web app cpu 150m";
 const LACKS = "leave patch pods/resize in namespace shop";
 const MARKET = { marketManages: true, strategy: { updateRequestsOnly: false } };
 
-pure(
-  "applyDecision() asks in order, and puts in force what a pod has or none can have",
-  async () => {
-    const limits = decisionFor("InPlace", 300);
-    const [raised = "", other = ""] = ["web-1", "web-2"].map((name) =>
-      `market ${name} app limits.cpu=150m`
+pure("applyDecision() asks in order, and puts in force what pods have or none can", async () => {
+  const limits = decisionFor("InPlace", 300);
+  const [raised = "", other = ""] = ["web-1", "web-2"].map((name) =>
+    `market ${name} app limits.cpu=150m`
+  );
+  const rows: readonly (readonly [ApplyDecision, ApplyChoice, {
+    readonly asked: readonly string[];
+    /** In force from now on, m. @default {150} */
+    readonly cpu?: number | undefined;
+    readonly failure?: string;
+    readonly behind?: readonly string[];
+  }])[] = [
+    [RECREATE, {}, { asked: [TEMPLATE] }],
+    [RECREATE, { refusals: { "recreate web": CHANGED } }, {
+      ...{ asked: [TEMPLATE], cpu: undefined, failure: "fresh" },
+    }],
+    [IN_PLACE, {}, { asked: [FIRST, SECOND] }],
+    [IN_PLACE, { pods: [] }, { asked: [] }],
+    [IN_PLACE, { refusals: { "resize web-2": BUSY } }, {
+      ...{ asked: [FIRST, SECOND], failure: "back-off", behind: ["web-2"] },
+    }],
+    [IN_PLACE, { refusals: { "resize web-1": BUSY, "resize web-2": BUSY } }, {
+      ...{ asked: [FIRST, SECOND], cpu: undefined, failure: "back-off" },
+      behind: ["web-1", "web-2"],
+    }],
+    // A missing pod does not fail it; a missing permission ends it.
+    [IN_PLACE, { refusals: { "resize web-1": GONE } }, { asked: [FIRST, SECOND] }],
+    [IN_PLACE, { refusals: { "resize web-1": FORBIDDEN } }, {
+      ...{ asked: [FIRST], cpu: undefined, failure: LACKS, behind: ["web-1"] },
+    }],
+    // Limits become the original ones of the market's pods that have the request.
+    [limits, MARKET, { asked: [FIRST, SECOND, "own web-1 app=300", "own web-2 app=300"] }],
+    [limits, { ...MARKET, refusals: { "resize web-2": BUSY } }, {
+      ...{ asked: [FIRST, SECOND, "own web-1 app=300"], failure: "back-off", behind: ["web-2"] },
+    }],
+    [limits, { ...MARKET, refusals: { "resize web-2": FORBIDDEN } }, {
+      ...{ asked: [FIRST, SECOND], failure: LACKS, behind: ["web-2"] },
+    }],
+    // A limit below the new request is raised first.
+    [IN_PLACE, { marketLimit: 120 }, { asked: [raised, FIRST, other, SECOND] }],
+    [IN_PLACE, { marketLimit: 120, refusals: { "market web-1": CHANGED } }, {
+      ...{ asked: [raised, other, SECOND], failure: "fresh", behind: ["web-1"] },
+    }],
+  ];
+  for (const [decision, choice, expected] of rows) {
+    const { asked, cpu, failure, behind } = await applied(decision, choice);
+    const { next = "", permission = "" } = failure ?? {};
+    assert.deepEqual(
+      { asked, cpu, failure: `${next} ${permission}`.trim(), behind },
+      { cpu: 150, failure: "", behind: [], ...expected },
     );
-    const rows: readonly (readonly [ApplyDecision, ApplyChoice, {
-      readonly asked: readonly string[];
-      /** In force from now on, m. @default {150} */
-      readonly cpu?: number | undefined;
-      readonly failure?: string;
-      readonly behind?: readonly string[];
-    }])[] = [
-      [RECREATE, {}, { asked: [TEMPLATE] }],
-      [RECREATE, { refusals: { "recreate web": CHANGED } }, {
-        ...{ asked: [TEMPLATE], cpu: undefined, failure: "fresh" },
-      }],
-      [IN_PLACE, {}, { asked: [FIRST, SECOND] }],
-      [IN_PLACE, { pods: [] }, { asked: [] }],
-      [IN_PLACE, { refusals: { "resize web-2": BUSY } }, {
-        ...{ asked: [FIRST, SECOND], failure: "back-off", behind: ["web-2"] },
-      }],
-      [IN_PLACE, { refusals: { "resize web-1": BUSY, "resize web-2": BUSY } }, {
-        ...{ asked: [FIRST, SECOND], cpu: undefined, failure: "back-off" },
-        behind: ["web-1", "web-2"],
-      }],
-      // A missing pod does not fail it; a missing permission ends it.
-      [IN_PLACE, { refusals: { "resize web-1": GONE } }, { asked: [FIRST, SECOND] }],
-      [IN_PLACE, { refusals: { "resize web-1": FORBIDDEN } }, {
-        ...{ asked: [FIRST], cpu: undefined, failure: LACKS, behind: ["web-1"] },
-      }],
-      // Limits become the original ones of the market's pods that have the request.
-      [limits, MARKET, { asked: [FIRST, SECOND, "own web-1 app=300", "own web-2 app=300"] }],
-      [limits, { ...MARKET, refusals: { "resize web-2": BUSY } }, {
-        ...{ asked: [FIRST, SECOND, "own web-1 app=300"], failure: "back-off", behind: ["web-2"] },
-      }],
-      [limits, { ...MARKET, refusals: { "resize web-2": FORBIDDEN } }, {
-        ...{ asked: [FIRST, SECOND], failure: LACKS, behind: ["web-2"] },
-      }],
-      // A limit below the new request is raised first.
-      [IN_PLACE, { marketLimit: 120 }, { asked: [raised, FIRST, other, SECOND] }],
-      [IN_PLACE, { marketLimit: 120, refusals: { "market web-1": CHANGED } }, {
-        ...{ asked: [raised, other, SECOND], failure: "fresh", behind: ["web-1"] },
-      }],
-    ];
-    for (const [decision, choice, expected] of rows) {
-      const { asked, cpu, failure, behind } = await applied(decision, choice);
-      const { next = "", permission = "" } = failure ?? {};
-      assert.deepEqual(
-        { asked, cpu, failure: `${next} ${permission}`.trim(), behind },
-        { cpu: 150, failure: "", behind: [], ...expected },
-      );
-    }
-  },
-);
+  }
+});
 
 pure("applyDecision() audits each change by its answer", async () => {
   const { audited: [template] } = await applied(RECREATE);
@@ -192,12 +182,13 @@ function usageOf(container: string, cpu: number[], memory: number[]): ContainerU
 const many = (value: number, count = 20): number[] => new Array(count).fill(value);
 
 /** Evaluates the answer for a workload with container `app` and sidecar `proxy`. */
-function evaluated(answer: UsageAnswer, readySinceMs?: number, policy = autoPolicy()) {
+function evaluated(answer: UsageAnswer, readySinceMs?: number) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
   const { pods, workload } = rightsizingSnapshot({ containers });
   const ready = readySinceMs === undefined ? {} : { readySinceMs };
   const snapshot = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
-  const found = recommendFromUsage(answer, { policy, workload, corrections: new Map() });
+  const parts = { policy: autoPolicy(), workload, corrections: new Map() };
+  const found = recommendFromUsage(answer, parts);
   return { missing: silentSource(snapshot, answer), found };
 }
 
@@ -205,38 +196,28 @@ const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
   usage: new Map(usages.map((usage) => [usage.container, usage])),
 });
 
-pure(
-  "recommendFromUsage() recommends for each container but sidecars, with samples and peaks",
-  () => {
-    const { found, missing } = evaluated(answerOf(
-      usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
-      usageOf("proxy", many(10), many(MI)),
-    ));
-    assert.ok("recommendations" in found);
-    const { recommendations, memoryPeaks, samples } = found;
-    assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
-    assert.equal(memoryPeaks.get("app"), 90 * MI);
-    assert.deepEqual([...samples], [["app", 20]]);
-    assert.equal(missing, undefined);
-    // The resource that has fewer counts.
-    const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
-    assert.ok("samples" in fewer);
-    assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
-    // Within the policy's bounds.
-    const bounds = { cpu: { min: 10, max: 170 }, memory: { min: 200 * MI, max: 400 * MI } };
-    const answer = answerOf(usageOf("app", many(150), many(80 * MI)));
-    const bounded = evaluated(answer, undefined, autoPolicy({}, { bounds })).found;
-    assert.ok("recommendations" in bounded);
-    const values = bounded.recommendations.map(({ cpu, memory }) => [cpu, memory]);
-    assert.deepEqual(values, [[170, 200 * MI]]);
-  },
-);
+pure("recommendFromUsage() recommends for each container but sidecars, with samples", () => {
+  const { found, missing } = evaluated(answerOf(
+    usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
+    usageOf("proxy", many(10), many(MI)),
+  ));
+  assert.ok("recommendations" in found);
+  const { recommendations, memoryPeaks, samples } = found;
+  assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
+  assert.equal(memoryPeaks.get("app"), 90 * MI);
+  assert.deepEqual([...samples], [["app", 20]]);
+  assert.equal(missing, undefined);
+  // The resource that has fewer counts.
+  const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
+  assert.ok("samples" in fewer);
+  assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
+});
 
 pure("recommendFromUsage() has a reason where a source does not answer", () => {
-  const rows = [["unreachable", "ProviderUnavailable"], ["unavailable", "ProviderUnavailable"], [
-    "refused",
-    "MetricsMissing",
-  ], ["unreadable", "MetricsMissing"]] as const;
+  const rows = [
+    ...[["unreachable", "ProviderUnavailable"], ["unavailable", "ProviderUnavailable"]] as const,
+    ...[["refused", "MetricsMissing"], ["unreadable", "MetricsMissing"]] as const,
+  ];
   for (const [problem, reason] of rows) {
     const { found } = evaluated({ problem, message: "why" });
     assert.deepEqual(found, { reason, message: "why" });
@@ -253,73 +234,4 @@ pure("silentSource() misses metrics of pods that were Ready, and watched, for te
     ).missing?.reason
   );
   assert.deepEqual(found, [...rows.map(() => undefined), "MetricsMissing", "MetricsMissing"]);
-});
-
-const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
-
-/** The action for pods of which `web-1` has the values in force and `web-2` the template's. */
-function done(
-  reason: RightsizingReason,
-  { onlyBelowThreshold, ...choice }: SnapshotChoice & { readonly onlyBelowThreshold?: true } = {},
-): string | undefined {
-  const pods = [
-    workloadPod("web-1", [templateContainer(IN_FORCE)]),
-    workloadPod("web-2", [templateContainer()]),
-  ];
-  const held: RightsizingDecision = {
-    outcome: "hold",
-    by: "",
-    reason,
-    message: "",
-    clamps: [],
-    ...(onlyBelowThreshold && { onlyBelowThreshold }),
-  };
-  const inForce = new Map([["app", IN_FORCE]]);
-  const snapshot = rightsizingSnapshot({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
-  const again = retryResize(snapshot, held);
-  return again?.outcome === "apply"
-    ? `${again.method} ${describeWanted(again.wanted)}`
-    : again?.reason;
-}
-
-pure("retryResize() gives a straggler what is in force, in place only", () => {
-  const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
-  const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
-  const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
-  const { workload } = rightsizingSnapshot({ containers: [templateContainer(IN_FORCE)] });
-  const strategy = { allowRecreate: true };
-  const all = "InPlace app cpu 105m, app memory 96Mi";
-  const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
-    ["Cooldown", {}, all],
-    ["InsufficientSamples", {}, all],
-    ["BelowThreshold", { onlyBelowThreshold: true }, all],
-    ["HPAConflict", { onlyBelowThreshold: true }, all],
-    ["HPAConflict", {}, undefined],
-    ["RecommendOnly", {}, undefined],
-    ["DryRun", {}, undefined],
-    ["RolloutInProgress", {}, undefined],
-    ["Cooldown", { dryRun: true }, "DryRun"],
-    ["Cooldown", { pods: [late] }, "InPlace app memory 96Mi"],
-    ["Cooldown", { pods: [late], nodes }, "NodePressure"],
-    ["Cooldown", { pods: there }, undefined],
-    ["Cooldown", { inForce: new Map() }, undefined],
-    // Values in the template are left to a rollout.
-    ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
-    ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
-    ["Cooldown", { workload, strategy }, all],
-  ];
-  for (const [reason, choice, expected] of rows) {
-    assert.equal(done(reason, choice), expected, `${reason} ${JSON.stringify(choice)}`);
-  }
-  for (const allowRecreate of [false, true]) {
-    for (const reason of ["Cooldown", "BelowThreshold"] as const) {
-      const holds = (choice: SnapshotChoice): string | undefined =>
-        done(reason, { onlyBelowThreshold: true, ...choice });
-      const strategy = { allowRecreate };
-      assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
-      const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };
-      assert.equal(holds(noMethod), "MethodNotAllowed");
-      assert.equal(holds({ strategy, nodes }), "NodePressure");
-    }
-  }
 });

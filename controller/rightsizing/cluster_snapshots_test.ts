@@ -1,18 +1,22 @@
 import assert from "node:assert/strict";
-import { Registry } from "prom-client";
-import { ApiError } from "../../shared/api/api_error.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/autoscalers.ts";
-import type { LimitRange, ResourceQuota } from "../../shared/api/namespace.ts";
-import type { Node } from "../../shared/api/node.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import type { LimitRange } from "../../shared/api/namespace.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ReplicaSet, WorkloadKind } from "../../shared/api/workload.ts";
-import { createPermits } from "../../shared/control/permits.ts";
-import { silentLog } from "../../shared/log.ts";
-import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
-import { fixedCache } from "../../tests/fixtures/caches.ts";
+import { decodeEntries, encodeEntries } from "../../shared/control/persisted_map.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import type { Corrections } from "../../shared/rightsizing/recommend.ts";
+import {
+  sampleAllocation,
+  sampleDesired,
+  sampleNode,
+  samplePod,
+} from "../../tests/contract/support/sample_objects.ts";
+import { fixedCache, marketCaches } from "../../tests/fixtures/caches.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   MI,
@@ -21,20 +25,16 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import {
-  reconciledAs,
-  recordOf,
-  storedPolicy,
-  workloadNamed,
-} from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ClusterSnapshots } from "./cluster_snapshots.ts";
-import { CorrectionMemory } from "./corrections.ts";
-import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
-import { createRightsizingMetrics, type EndedCycle } from "./metrics.ts";
+import {
+  CorrectionMemory,
+  createCorrectionMap,
+  type ObservedWorkload,
+  type SeenKill,
+  type WorkloadCorrections,
+} from "./corrections.ts";
 import { createPermissionMemory, type PermissionScope } from "./refused_permissions.ts";
-import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
-import type { RightsizingEvent } from "./ports.ts";
 
 const KNOWN = {
   recommendations: [],
@@ -54,23 +54,17 @@ function snapshotWith({ pods = [], originalLimit, autoscalers = [] }: {
   const status = { originalLimits: [{ name: "app", cpu: originalLimit }] };
   const allocation = { metadata: { ...metadata, name: "uid-web-1" }, status };
   const odd = { metadata: { ...metadata, name: "r" }, items: [], unreadable: "no number" };
-  const node: Node = {
-    metadata: { name: "node-1", uid: "", resourceVersion: "" },
-    allocatableCPU: 4000,
-    ready: true,
-    pressures: [],
-  };
   const cluster = new ClusterSnapshots({
     caches: {
+      ...marketCaches(),
       pods: fixedCache(pods),
       replicaSets: fixedCache<ReplicaSet>([{
         metadata: { ...metadata, name: FORMER.name, uid: FORMER.uid },
         deployment: { name: "web", uid: "former" },
       }]),
-      nodes: fixedCache([node]),
+      nodes: fixedCache([sampleNode("node-1")]),
       allocations: fixedCache(originalLimit === undefined ? [] : [allocation as PodAllocation]),
       limitRanges: fixedCache<LimitRange>([odd]),
-      resourceQuotas: fixedCache<ResourceQuota>(),
       horizontalPodAutoscalers: fixedCache(autoscalers),
       verticalPodAutoscalers: fixedCache([sampleVPA("Off", { unreadable: "no target" })]),
     },
@@ -165,196 +159,199 @@ pure("missing() has refused permissions of the namespace and kind, by method, fo
   }
 });
 
-const record = recordOf("web");
+const WEB = "Deployment/shop/web";
+const NOTHING: ObservedWorkload = { pods: [], allocations: [], nowMs: 1000, windowMs: 1000 };
 
-pure("emitCycleEvents() emits an event a workload, and one a kind on the policy", () => {
-  const emitted: RightsizingEvent[] = [];
-  const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
-  const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
-  emitCycleEvents(storedPolicy(), {
-    reconciled: [
-      reconciledAs("web", { events: [skipped] }),
-      reconciledAs("db", { events: [skipped, failed] }),
-      reconciledAs("job", { events: [skipped] }),
-    ],
-    events: { emit: (event) => void emitted.push(event) },
-  });
-  const of = (uid: string): string[] =>
-    emitted.filter(({ about }) => about.uid === uid).map(({ message }) => message);
-  assert.deepEqual([of("uid-web"), of("uid-db")], [["why"], ["why", "what"]]);
-  assert.deepEqual(of("all"), [
-    "Deployment shop/web (and 2 more): why",
-    "Deployment shop/db: what",
-  ]);
-  assert.deepEqual(emitted[0]?.about, workloadSubject(workloadNamed("web")));
-  assert.deepEqual(emitted.at(-1)?.about, policySubject(storedPolicy()));
-});
-
-pure("writeAnnotations() writes what differs, and removes those without value", async () => {
-  const appliers = recordedAppliers();
-  const parts = { workloads: appliers.workloads, permits: createPermits(() => 2), log: silentLog };
-  await writeAnnotations([{ workload: workloadNamed("web"), record }], parts);
-  const [first = ""] = appliers.asked;
-  assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
-  const annotations = JSON.parse(first.slice("annotate web ".length));
-  await writeAnnotations([{ workload: workloadNamed("web", annotations), record }], parts);
-  assert.equal(appliers.asked.length, 1);
-  await writeAnnotations(
-    [{ workload: workloadNamed("web", annotations), record: undefined }],
-    parts,
-  );
-  assert.match(appliers.asked[1] ?? "", /"optipod\.io\/managed":null/);
-});
-
-pure("writeAnnotations() goes on after a refusal, and logs it", async () => {
-  const appliers = recordedAppliers();
-  const emitted: unknown[] = [];
-  const log = {
-    ...silentLog,
-    warn: (_message: string, fields = {}) => void emitted.push(Object.values(fields)[0]),
-  };
-  appliers.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
-  appliers.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
-  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadNamed(name), record }));
-  await writeAnnotations(updates, {
-    workloads: appliers.workloads,
-    permits: createPermits(() => 1),
-    log,
-  });
-  assert.equal(appliers.asked.length, 3);
-  assert.deepEqual(emitted, ["Deployment shop/web"]);
-});
-
-const ALL = { namespace: "shop", name: "all" };
-const BATCH = { namespace: "shop", name: "batch" };
-
-function stage() {
-  const registry = new Registry();
-  const metrics = createRightsizingMetrics(registry);
-  /** Series of a policy, without its labels and prefix; buckets and times left out. */
-  async function served({ name } = ALL): Promise<Readonly<Record<string, number>>> {
-    const own = `namespace="shop",policy="${name}"`;
-    const lines = (await registry.metrics()).split("\n")
-      .filter((line) =>
-        line.includes(own) && /^mbcas_/.test(line) && !/le=|_seconds_sum/.test(line)
-      );
-    return Object.fromEntries(lines.map((line) => {
-      const [, series = "", value] = /^mbcas_rightsizing_(\S+) (\S+)$/.exec(line) ??
-        assert.fail(line);
-      return [series.replace(own, "").replace("{}", "").replace("{,", "{"), Number(value)];
-    }));
-  }
-  const ended = (
-    cycle: Partial<EndedCycle["outcome"]> & Pick<EndedCycle, "error">,
-    policy = ALL,
-  ): void => {
-    const { error, ...outcome } = cycle;
-    const whole = { matched: [], reconciled: [], aborted: false, ...outcome };
-    metrics.cycleEnded(policy, { tookMs: 20, outcome: whole, ...(error && { error }) });
-  };
-  return { registry, metrics, served, ended };
+function memory() {
+  const kept = new CorrectionMemory();
+  const observe: CorrectionMemory["observe"] = (workload, seen) => kept.observe(workload, seen);
+  const seeing = (seen: Partial<ObservedWorkload>): Corrections | undefined =>
+    observe(WEB, { ...NOTHING, ...seen }).get("app");
+  return { observe, seeing };
 }
 
-const matchedBy = (all: readonly ReconciledWorkload[]) => all.map(({ outcome }) => outcome.record);
-const missing = { status: "Skipped", reason: "MetricsMissing" } as const;
-const failure = { next: "leave", reason: "RBACError", message: "no" } as const;
-const skipped = { status: "Skipped", reason: "Cooldown" } as const;
+const killed = (fields: Partial<PodContainer> = {}): Pod =>
+  workloadPod("web-1", [templateContainer({ oomKilledAtMs: 100, ...fields })]);
 
-Deno.test("property 25: createRightsizingMetrics() serves what the cycles came to, and nothing of a policy that is gone", async () => {
-  const { metrics, served, ended } = stage();
-  const first = [
-    reconciledAs("applied", { record: { status: "Applied" }, applied: "InPlace" }),
-    reconciledAs("recreated", { record: { status: "Applied" }, applied: "Recreate" }),
-    reconciledAs("held", { record: skipped }),
-    reconciledAs("blind", { record: missing, recommends: false }),
-    reconciledAs("denied", { record: { status: "Error", reason: "RBACError" }, failure }),
-    reconciledAs("odd", {
-      record: { status: "Error", reason: "UnreadableTemplate" },
-      recommends: false,
-    }),
-    reconciledAs("only", { record: { status: "Recommended", reason: "RecommendOnly" } }),
-  ];
-  const later = reconciledAs("later", { record: { status: "Skipped", reason: "OfALaterVersion" } });
-  ended({ matched: matchedBy([...first, later]), reconciled: first });
-  ended({ matched: matchedBy([later]) }, BATCH);
-  const counted = {
-    recommendations_total: 5,
-    'applications_total{method="InPlace"}': 1,
-    'applications_total{method="Recreate"}': 1,
-    'reconciliation_errors_total{error_type="MetricsMissing"}': 1,
-    'reconciliation_errors_total{error_type="RBACError"}': 1,
-    'reconciliation_errors_total{error_type="UnreadableTemplate"}': 1,
-    reconciliation_duration_seconds_count: 1,
-  };
-  const gauges = {
-    workloads_monitored: 8,
-    workloads_updated: 2,
-    'workloads_skipped{reason="Cooldown"}': 1,
-    'workloads_skipped{reason="MetricsMissing"}': 1,
-    'workloads_skipped{reason="RBACError"}': 1,
-    'workloads_skipped{reason="UnreadableTemplate"}': 1,
-    'workloads_skipped{reason="OtherVersion"}': 1,
-    record_unwritten: 0,
-  };
-  assert.deepEqual(await served(), { ...counted, ...gauges });
-  // An aborted cycle has seen a part: gauges stay, and no time is observed.
-  ended({ matched: matchedBy([later]), reconciled: first.slice(0, 1), aborted: true });
-  counted.recommendations_total = 6;
-  counted['applications_total{method="InPlace"}'] = 2;
-  assert.deepEqual(await served(), { ...counted, ...gauges });
-  ended({ matched: matchedBy([later]) });
-  counted.reconciliation_duration_seconds_count = 2;
-  const one = { workloads_monitored: 1, workloads_updated: 0, record_unwritten: 0 };
-  const only = { ...one, 'workloads_skipped{reason="OtherVersion"}': 1 };
-  assert.deepEqual(await served(), { ...counted, ...only });
-  metrics.policyGone(ALL);
-  assert.deepEqual(await served(), {});
-  assert.deepEqual(await served(BATCH), {
-    ...only,
-    recommendations_total: 0,
-    reconciliation_duration_seconds_count: 1,
-  });
+pure("observe() keeps a kill's memory from first sight to the end of the window", () => {
+  const { seeing } = memory();
+  seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
+  const pods = [killed({ limits: { memory: 256 * MI } })];
+  assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
+  assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
+  for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
 });
 
-Deno.test("createRightsizingMetrics() counts policies that can't be followed, and cycles that failed", async () => {
-  const { metrics, served, ended } = stage();
-  const problem = { reason: "ValidationFailed", message: "spec.mode" } as const;
-  const unwritten = { reason: "RecordNotWritten", message: "no" } as const;
-  const down = { reason: "ProviderUnavailable", message: "no" } as const;
-  ended({ problem });
-  ended({ unwritten, aborted: true });
-  ended({ unwritten });
-  assert.equal((await served())["record_unwritten"], 1);
-  // Counted by its workloads.
-  const [blind] = [reconciledAs("blind", { record: missing })];
-  ended({ problem: down, reconciled: [blind], matched: matchedBy([blind]) });
-  ended({ error: "StatusNotWritten" });
-  metrics.cycleEnded(ALL, { tookMs: 1, error: "CycleFailed" });
-  const found = Object.entries(await served())
-    .flatMap(([series, value]) => value === 1 ? /error_type="(\w+)"/.exec(series)?.[1] ?? [] : []);
-  assert.deepEqual(found.toSorted(), [
-    ...["CycleFailed", "MetricsMissing", "RecordNotWritten", "StatusNotWritten"],
-    "ValidationFailed",
-  ]);
-  // A failed cycle says nothing about workloads: what was known stays.
-  assert.equal((await served())["workloads_monitored"], 0);
-});
-
-Deno.test("createRightsizingMetrics() observes sources in seconds, and counts templates that were applied", async () => {
-  const { metrics, registry } = stage();
-  for (const tookMs of [40, 2000]) metrics.collected("prometheus", tookMs);
-  for (const outcome of ["accepted", "accepted", "conflict"]) {
-    metrics.templatePatched({ kind: "Deployment", outcome });
+pure("observe() takes the request where there is no limit", () => {
+  const unlimited = { ...templateContainer({ oomKilledAtMs: 100 }), limits: {} };
+  const bare = { ...unlimited, requests: {} };
+  for (const [container, hadBytes] of [[unlimited, 64 * MI], [bare, 0]] as const) {
+    const { oomKills } = memory().seeing({ pods: [workloadPod("web-1", [container])] }) ?? {};
+    assert.deepEqual(oomKills, [{ hadBytes, unlimited: true }]);
   }
-  // Neither is a policy's.
-  metrics.policyGone(ALL);
-  const text = await registry.metrics();
+});
+
+pure("observe() takes a kill from before the last application for its cause", () => {
+  const raised = killed({
+    oomKilledAtMs: 5000,
+    requests: { memory: 356 * MI },
+    limits: { memory: 400 * MI },
+  });
+  // No raise led to so little memory.
+  const small = killed({ oomKilledAtMs: 5000, requests: { memory: 64 * MI } });
+  // The kubelet reports whole seconds: at 5999 the kill may have come after the application.
   const rows = [
-    'optipod_metrics_collection_duration_seconds_sum{provider="prometheus"} 2.04',
-    'optipod_metrics_collection_duration_seconds_bucket{le="0.025",provider="prometheus"} 0',
-    'optipod_metrics_collection_duration_seconds_bucket{le="0.05",provider="prometheus"} 1',
-    'optipod_ssa_patch_total{kind="Deployment",outcome="accepted"} 2',
-    'optipod_ssa_patch_total{kind="Deployment",outcome="conflict"} 1',
-  ];
-  for (const line of rows) assert.ok(text.includes(`${line}\n`), line);
+    [raised, 6000, [{ hadBytes: 256 * MI }]],
+    [raised, 5999, [{ hadBytes: 400 * MI }]],
+    [small, 6000, undefined],
+  ] as const;
+  for (const [pod, lastAppliedMs, expected] of rows) {
+    const seen = { pods: [pod], windowMs: 9000, lastAppliedMs };
+    assert.deepEqual(memory().seeing(seen)?.oomKills, expected);
+  }
+});
+
+/** With this window each millisecond has a sample. */
+const WINDOW_MS = 480;
+
+function allocation(limit: number, demand: number): PodAllocation {
+  const blank = sampleAllocation(samplePod("web"));
+  const { market, ...desired } = sampleDesired(`${limit}m`);
+  assert.ok(market !== undefined);
+  return { ...blank, spec: { ...blank.spec, ...desired, market: { ...market, demand } } };
+}
+
+/** Throttling after these demands at a limit of 200 m, one in a millisecond from 0 on. */
+function throttling(demands: readonly number[], windowMs = WINDOW_MS): Corrections["throttling"] {
+  const { seeing } = memory();
+  let found: Corrections | undefined;
+  for (const [nowMs, demand] of demands.entries()) {
+    const allocations = [allocation(200, demand), allocation(200, 50)];
+    found = seeing({ allocations, nowMs, windowMs });
+  }
+  return found?.throttling;
+}
+
+const times = (count: number, demand: number): number[] => new Array(count).fill(demand);
+
+pure("observe() measures how often a container was throttled, and its demand then", () => {
+  const demands = [100, 300, 250, 200, 500, 100, 100, 100];
+  // 300, 250 and 500 of eight; 200 is just enough.
+  assert.deepEqual(throttling(demands), { share: 3 / 8, demand: 300 });
+  assert.equal(throttling(times(3, 400)), undefined, "too few samples");
+  assert.equal(throttling(times(9, 100)), undefined, "never throttled");
+  assert.deepEqual(throttling([999, ...times(480, 300)]), { share: 1, demand: 300 });
+  assert.equal(throttling(times(9, 400), 5)?.share, 1, "five samples in the window");
+  // Throttled for the first half of a window, and observed twenty times as often as samples are kept.
+  const often = [...times(10 * WINDOW_MS, 400), ...times(10 * WINDOW_MS, 100)];
+  assert.deepEqual(throttling(often, 20 * WINDOW_MS), { share: 1 / 2, demand: 400 });
+});
+
+pure("observe() divides the demand of a pod over its containers as their limits are", () => {
+  const { observe } = memory();
+  const { spec, ...rest } = allocation(400, 800);
+  const containers = [{ name: "app", cpuLimit: "300m" }, { name: "log", cpuLimit: "100m" }];
+  const allocations = [{ ...rest, spec: { ...spec, containers } }];
+  for (const nowMs of [0, 3, 6]) observe(WEB, { ...NOTHING, allocations, nowMs });
+  const found = observe(WEB, { ...NOTHING, allocations, nowMs: 9 });
+  const throttled = (demand: number) => ({ throttling: { share: 1, demand } });
+  assert.deepEqual(found, new Map([["app", throttled(600)], ["log", throttled(200)]]));
+});
+
+pure("observe() leaves out pods not cleared yet, and survives a clock set back", () => {
+  const { seeing } = memory();
+  const blank = [sampleAllocation(samplePod("web"))];
+  for (let nowMs = 0; nowMs < 9; nowMs++) {
+    assert.equal(seeing({ allocations: blank, nowMs, windowMs: WINDOW_MS }), undefined);
+  }
+  const allocations = [allocation(200, 400)];
+  for (const nowMs of [100, 3, 4]) seeing({ allocations, nowMs, windowMs: WINDOW_MS });
+  assert.equal(seeing({ allocations, nowMs: 5, windowMs: WINDOW_MS })?.throttling?.share, 1);
+});
+
+const START_MS = Date.UTC(2026, 0, 1);
+const NAME = "mbcas-corrections-0";
+const KILL: SeenKill = { pod: "uid-web-1", container: "app", atMs: START_MS, hadBytes: 128 * MI };
+const ENTRY = { kills: [KILL], looks: [[START_MS / 1000 - 60, { app: 250 }], [20, {}]] };
+const KILLED: ObservedWorkload = {
+  ...{ ...NOTHING, nowMs: START_MS + 1, windowMs: 1e12 },
+  pods: [killed({ oomKilledAtMs: START_MS })],
+};
+
+/** ConfigMaps, and controllers that begin and end there. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: START_MS });
+  const store = keptCheckpoints();
+  const logged: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (message, fields = {}) => void logged.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
+
+  async function begin() {
+    const kept = createCorrectionMap({ store, clock, log });
+    const over = new AbortController();
+    const running = kept.load(over.signal).then(() => kept.saveRegularly(over.signal));
+    await pass(10);
+    return {
+      memory: new CorrectionMemory(kept),
+      async end() {
+        over.abort();
+        const ended = running.then(() => kept.saveAtEnd());
+        await pass(10);
+        await ended;
+      },
+    };
+  }
+  return {
+    ...{ logged, pass, begin, store },
+    async stored(): Promise<Record<string, WorkloadCorrections>> {
+      const entries = await decodeEntries(store.kept.get(NAME)?.data["entries"] ?? "");
+      return Object.fromEntries(entries) as Record<string, WorkloadCorrections>;
+    },
+    async seed(entries: Readonly<Record<string, unknown>>): Promise<void> {
+      const text = await encodeEntries(Object.entries(entries), { encode: (one) => one });
+      store.kept.set(NAME, { name: NAME, data: { entries: text } });
+    },
+  };
+}
+
+pure("createCorrectionMap() gives kills and demand to the next process", async () => {
+  const { logged, begin, stored, store, pass } = stage();
+  const first = await begin();
+  first.memory.observe(WEB, KILLED);
+  for (const nowMs of [999, 20_999, 40_999, 60_999].map((ms) => START_MS + ms)) {
+    await pass(20_000);
+    const allocations = [allocation(200, 400.4)];
+    first.memory.observe(WEB, { ...NOTHING, allocations, nowMs, windowMs: 1_000_000 });
+  }
+  await first.end();
+  const looks = [START_MS / 1000, 20, 20, 20].map((seconds) => [seconds, { app: 400 }]);
+  assert.deepEqual(await stored(), { [WEB]: { kills: [KILL], looks } });
+  const second = await begin();
+  const found = second.memory.observe(WEB, { ...NOTHING, nowMs: START_MS + 61_000, windowMs: 1e9 });
+  const throttling = { share: 1, demand: 400 };
+  assert.deepEqual(found.get("app"), { oomKills: [{ hadBytes: 128 * MI }], throttling });
+  await second.end();
+  assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
+});
+
+pure("createCorrectionMap() keeps what it can read, and the latest 200 kills", async () => {
+  const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
+  const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
+  const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
+  const { begin, stored, seed, logged } = stage();
+  await seed({ "StatefulSet/bank/db": { kills, looks }, [WEB]: { kills: 7 } });
+  const { memory, end } = await begin();
+  // The entry that can't be read is made anew.
+  assert.match(logged.join(), /mbcas-corrections-0.*kills/);
+  memory.observe(WEB, KILLED);
+  await end();
+  const all = await stored();
+  assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
+  const kept = all["StatefulSet/bank/db"] as unknown as typeof ENTRY;
+  assert.equal(kept.looks.length, 480);
+  assert.deepEqual(kept.looks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
+  assert.deepEqual(kept.kills, kills.slice(100).reverse());
 });

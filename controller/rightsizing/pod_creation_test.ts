@@ -17,7 +17,8 @@ import {
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { fixedCache } from "../../tests/fixtures/caches.ts";
+import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
+import { fixedCache, marketCaches } from "../../tests/fixtures/caches.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
@@ -32,7 +33,6 @@ import type {
 } from "../../shared/api/autoscalers.ts";
 import type { LimitRange, ResourceQuota } from "../../shared/api/namespace.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { Workload } from "../../shared/api/workload.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
 
@@ -90,19 +90,13 @@ function valuesWith(
   const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
   const cache = <T extends ApiObject>(name: string, objects: readonly T[] = []) =>
     fixedCache(objects, name !== lacks);
-  const nodes = nodeCPU === undefined ? [] : [{
-    metadata: { name: "node-1", uid: "", resourceVersion: "" },
-    allocatableCPU: nodeCPU,
-    ready: true,
-    pressures: [],
-  }];
+  const nodes = nodeCPU === undefined ? [] : [{ ...sampleNode("node-1"), allocatableCPU: nodeCPU }];
   const values = createCreationValues({
     reports: { byIndex: (namespace) => namespace === "shop" ? reports : [] },
     policies: { get: (key) => key === "ops/all" ? policy : undefined },
     caches: {
+      ...marketCaches(),
       deployments: fixedCache([{ kind, metadata, rollout, spec: workloadSpec }]),
-      statefulSets: fixedCache<Workload>(),
-      daemonSets: fixedCache<Workload>(),
       horizontalPodAutoscalers: cache("horizontalPodAutoscalers", choice.hpas),
       verticalPodAutoscalers: cache("verticalPodAutoscalers", choice.vpas),
       limitRanges: cache(
@@ -120,7 +114,6 @@ function valuesWith(
     },
     dryRun: () => dryRun,
   });
-  /** The values given to a pod that is sent with these. */
   const given = (sent: Resources = TEMPLATE): unknown =>
     values("shop", WEB)?.({ containers: [bareContainer("app", sent)], initContainers: [] })
       .get("app");
@@ -165,14 +158,12 @@ pure("createCreationValues() leaves a pod alone where a bound is not known", () 
 pure("createCreationValues() leaves a resource to the author that edited it", () => {
   const { given } = valuesWith();
   const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+  const onlyCPU = { requests: { cpu: 180 }, limits: {} };
   // The copy of the template is older than the pod.
-  assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
+  assert.deepEqual(given(raised), onlyCPU);
   const limited = { ...TEMPLATE, limits: { memory: 4096 * MI } };
   const template = [bareContainer("app", limited)];
-  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
-    requests: { cpu: 180 },
-    limits: {},
-  });
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), onlyCPU);
   // The template of a rollout is newer than the pod, which is of that of the adoption.
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
   // Defaults of a LimitRange are no edit.
@@ -181,19 +172,17 @@ pure("createCreationValues() leaves a resource to the author that edited it", ()
 
 pure("createCreationValues() gives nothing that an autoscaler or a bound forbids", () => {
   const within = (choice: Choice, sent?: Resources) => valuesWith(autoPolicy(), choice).given(sent);
-  const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
-  const { requests } = ALL;
+  const lower = (requests: Resources["requests"]) => ({
+    ...{ requests: { ...ALL.requests, ...requests }, limits: {} },
+  });
   assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
-  assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
+  const onlyMemory = { requests: { memory: ALL.requests.memory }, limits: {} };
+  assert.deepEqual(within({ hpas: [sampleHPA()] }), onlyMemory);
   const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
-  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
-  assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
+  assert.deepEqual(within({ ranges }, { ...TEMPLATE, limits: { cpu: 150 } }), lower({ cpu: 150 }));
   const bounds = { "requests.memory": { hard: 70 * MI, used: 0 } };
-  assert.deepEqual(
-    within({ quotas: [{ bounds }] }),
-    withRequests({ ...requests, memory: 70 * MI }),
-  );
-  assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
+  assert.deepEqual(within({ quotas: [{ bounds }] }), lower({ memory: 70 * MI }));
+  assert.deepEqual(within({ nodeCPU: 120 }), lower({ cpu: 120 }));
 });
 
 pure("createCreationValues() gives no less memory than the peak + 15 %", () => {

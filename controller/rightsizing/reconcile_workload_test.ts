@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, ResizeCondition } from "../../shared/api/pod.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
@@ -36,8 +35,6 @@ interface PassChoice extends SnapshotChoice {
   readonly aborted?: boolean;
   /** How long the usage and each request take, ms. @default {0} */
   readonly takesMs?: number;
-  /** @default {"Auto"} */
-  readonly mode?: PolicySpec["mode"];
   /** Names of another workload's pods in the namespace. @default none */
   readonly unmanaged?: readonly string[];
 }
@@ -74,8 +71,7 @@ async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
 function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): ReconcileSubject {
   const { workload } = rightsizingSnapshot(choice);
   const metadata = { namespace: "shop", name: "all" };
-  const spec = autoPolicy(choice.strategy, choice.mode === undefined ? {} : { mode: choice.mode });
-  const policy = { metadata, spec };
+  const policy = { metadata, spec: autoPolicy(choice.strategy) };
   return { workload, policy, before, denial: undefined };
 }
 
@@ -83,25 +79,22 @@ const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
 const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
-pure(
-  "reconcileWorkload() applies what it recommends, and records it with its times",
-  async () => {
-    const before = recordOf("web", { uid: "uid-web", appliedAtMs: NOW_MS - 60 * MINUTE_MS });
-    const { outcome, appliers } = await look({ takesMs: MINUTE_MS, before });
-    const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
-    assert.deepEqual([status, method], ["Applied", "InPlace"]);
-    assert.deepEqual(inForce, [{
-      container: "app",
-      cpu: 180,
-      memory: 96 * MI,
-      adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
-    }]);
-    // The usage took a minute. Kills follow applied values, so those count from the first request.
-    assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS + MINUTE_MS]);
-    assert.equal(appliers.asked.length, 2);
-    assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
-  },
-);
+pure("reconcileWorkload() applies what it recommends, and records it with times", async () => {
+  const before = recordOf("web", { uid: "uid-web", appliedAtMs: NOW_MS - 60 * MINUTE_MS });
+  const { outcome, appliers } = await look({ takesMs: MINUTE_MS, before });
+  const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
+  assert.deepEqual([status, method], ["Applied", "InPlace"]);
+  assert.deepEqual(inForce, [{
+    container: "app",
+    cpu: 180,
+    memory: 96 * MI,
+    adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+  }]);
+  // The usage took a minute. Kills follow applied values, so those count from the first request.
+  assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS + MINUTE_MS]);
+  assert.equal(appliers.asked.length, 2);
+  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
+});
 
 pure("reconcileWorkload() asks for all containers but sidecars", async () => {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
@@ -150,9 +143,8 @@ pure("reconcileWorkload() lowers what is in force to a LimitRange only", async (
   const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
   const quotas = [{ name: "q", resource: "cpu", side: "requests", room: 0 }] as const;
   const largestNode = { allocatableCPU: 120, allocatableMemory: Infinity };
-  for (
-    const [bound, cpu] of [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const
-  ) {
+  const rows = [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const;
+  for (const [bound, cpu] of rows) {
     const before = recordOf("web", { inForce });
     const { outcome } = await look({ ...bound, strategy, before, seen: 3, resizeServed: false });
     assert.equal(outcome?.record.inForce[0]?.cpu, cpu, JSON.stringify(bound));
@@ -218,10 +210,8 @@ pure("unreadableOutcome() reports the cause once, and keeps the values", async (
   const first = passAfter(outcome?.record);
   const { status, reason, message, inForce, recommendations } = first.record;
   assert.deepEqual([status, reason, message], ["Error", "UnreadableTemplate", "Cannot read it"]);
-  assert.deepEqual([inForce, recommendations], [
-    outcome?.record.inForce,
-    outcome?.record.recommendations,
-  ]);
+  assert.deepEqual(inForce, outcome?.record.inForce);
+  assert.deepEqual(recommendations, outcome?.record.recommendations);
   assert.equal(first.recommends, false);
   assert.deepEqual(eventsOf(first), ["DiscoveryFailed"]);
   assert.deepEqual(eventsOf(passAfter(first.record)), []);
@@ -247,20 +237,11 @@ pure("reconcileWorkload() calls nothing applied that no way leads to, and says w
     assert.deepEqual(appliers.asked, []);
     const { outcome: again } = await look({ before: outcome.record, ...choice });
     assert.deepEqual(again?.events, []);
-    const pods = [workloadPod("web-1", [
-      templateContainer({ requests: { cpu: 180, memory: 96 * MI } }),
-    ])];
+    const requests = { cpu: 180, memory: 96 * MI };
+    const pods = [workloadPod("web-1", [templateContainer({ requests })])];
     const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
     assert.equal(there?.record.status, "Applied");
   }
-});
-
-pure("reconcileWorkload() reports few samples in mode Recommend, too", async () => {
-  const { outcome } = await look({ before: BEHIND, seen: 3, mode: "Recommend" });
-  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
-    "Skipped",
-    "InsufficientSamples",
-  ]);
 });
 
 const NAMED = { namespace: "shop", name: "all" };
@@ -291,9 +272,7 @@ pure("lacksSamplesBriefly() is true within an hour, for half the samples", () =>
     [of(anHourAgo, 9, 4_000_000), true],
     [lacksSamplesBriefly(rightsizingSnapshot(), { before: undefined, now: RECORDED }), false],
   ] as const;
-  for (const [index, [found, expected]] of rows.entries()) {
-    assert.equal(found, expected, `${index}`);
-  }
+  assert.deepEqual(rows.map(([found]) => found), rows.map(([, expected]) => expected));
 });
 
 function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
@@ -322,10 +301,8 @@ pure("unfinishedResizes() has the worst resize condition, and counts pods", () =
   assert.equal(of(undefined, DEFERRED), "ResizeDeferred: 1 pods, web-1: node is full");
   const worst = `NodeCapacity: 2 pods, web-1: ${INFEASIBLE.message}`;
   assert.equal(of(DEFERRED, INFEASIBLE, undefined), worst);
-  assert.match(
-    of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
-    /^ResizeError: 2 pods, web-1/,
-  );
+  const failed = of(DEFERRED, { ...IN_PROGRESS, reason: "Error" });
+  assert.match(failed ?? "", /^ResizeError: 2 pods, web-1/);
   // A condition of an older spec does not count.
   assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
 });

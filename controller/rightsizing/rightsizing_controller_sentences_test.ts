@@ -14,7 +14,7 @@ import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing/workload_records.ts";
-import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { assertSentences, assertTexts } from "../../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
@@ -31,6 +31,7 @@ const snapshot = rightsizingSnapshot();
 const { workload } = snapshot;
 const POLICY = { ...storedPolicy(), spec: autoPolicy({ publishVPA: true }) };
 const RECONCILED = reconciledAs("web");
+const { signal: SIGNAL } = new AbortController();
 
 /** Usage of container `app`: samples of 150 m and 80 Mi. */
 function usage(count: number) {
@@ -43,21 +44,17 @@ function usage(count: number) {
   return { usage: new Map([["app", app]]) };
 }
 
-/** Message about missing usage of pods that have been Ready for ten minutes. */
 function missing(): string {
   const pods = snapshot.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
   return silentSource({ nowMs: NOW_MS, pods }, usage(0))?.message ?? "";
 }
 
-/** Outcome of a reconcile where the API server refuses the first resize. */
-async function reconciled(refusal?: ApiError) {
-  const appliers = recordedAppliers();
-  if (refusal !== undefined) appliers.refusals.set("resize web-1", refusal);
+async function appliedEvent(): Promise<string> {
   const outcome = await reconcileWorkload(
     { workload, policy: POLICY, before: undefined, denial: undefined },
     {
       source: { usage: () => Promise.resolve(usage(20)) },
-      appliers,
+      appliers: recordedAppliers(),
       clock: { wall: () => NOW_MS },
       cluster: {
         podsOf: () => ({ pods: snapshot.pods, otherPods: [] }),
@@ -65,9 +62,9 @@ async function reconciled(refusal?: ApiError) {
         snapshotOf: (_subject, known) => ({ ...snapshot, ...known }),
       },
     },
-    { signal: new AbortController().signal },
+    { signal: SIGNAL },
   );
-  return outcome;
+  return outcome?.events.map(({ message }) => message).join() ?? "";
 }
 
 /** Message of an event without the remedy for its reason, which the reason's own row has. */
@@ -76,7 +73,6 @@ function withoutRemedy(message: string): string {
   return message.replace(`; ${remedyFor(reason)}`, "");
 }
 
-/** Event about a recommendation that is not published. */
 async function unpublished(error?: ApiError): Promise<string> {
   const messages: string[] = [];
   const vpas = new PublishedVPAs({
@@ -92,12 +88,11 @@ async function unpublished(error?: ApiError): Promise<string> {
   await vpas.publish(POLICY, {
     reconciled: [RECONCILED],
     permits: createPermits(() => 1),
-    signal: new AbortController().signal,
+    signal: SIGNAL,
   });
   return messages.join();
 }
 
-/** Event about kinds that the API server does not list. */
 async function undiscovered(): Promise<string> {
   const messages: string[] = [];
   const clock = createVirtualClock({ wallStart: 0 });
@@ -118,76 +113,56 @@ async function undiscovered(): Promise<string> {
 }
 
 pure("sentences of the rightsizing controller", () =>
-  assertSentences([
-    [
-      "MetricsMissing",
-      missing,
-      "the source has seen none of its containers within the window, though pod web-1 has been " +
-      "Ready for 10 min",
-    ],
-    [
-      "OptimizationApplied",
-      async () => (await reconciled())?.events.map(({ message }) => message).join() ?? "",
-      "app cpu 180m, app memory 96Mi, in place. app: CPU 180m: P90 of 20 samples in 24h is " +
-      "150m, times 1.2 is 180m, within bounds 10m to 4. Memory 96Mi: P90 of 20 samples in 24h " +
-      "is 80Mi, times 1.2 is 96Mi, within bounds 1Mi to 4096Mi; kubectl coalloc recommend " +
-      "shows all",
-    ],
-    [
-      "ServerBusy",
-      async () => (await reconciled(new ApiError(503, "", "busy")))?.record.message ?? "",
-      "1 pods, web-1: busy",
-    ],
-    [
-      "RecordNotWritten",
-      () =>
-        unwrittenRecord({ matched: [RECONCILED.outcome.record] }, { unwritten: () => "forbidden" })
-          ?.message ?? "",
-      "reports can't be written in namespace shop: forbidden",
-    ],
-    [
-      "VPANotPublished, other owner",
-      () => unpublished(),
-      "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web belongs to another owner",
-    ],
-    [
-      "VPANotPublished, kind",
-      () => unpublished(new ApiError(404, "NotFound", "")),
-      "VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: " +
-      "their definition is not installed",
-    ],
-    [
-      "DiscoveryFailed",
-      undiscovered,
-      "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
-    ],
-  ]));
+  assertTexts(
+    {
+      "MetricsMissing": missing,
+      "OptimizationApplied": appliedEvent,
+      "RecordNotWritten": () => {
+        const { outcome: { record } } = RECONCILED;
+        return unwrittenRecord({ matched: [record] }, { unwritten: () => "forbidden" })?.message ??
+          "";
+      },
+      "VPANotPublished, other owner": () => unpublished(),
+      "VPANotPublished, kind": () => unpublished(new ApiError(404, "NotFound", "")),
+      "DiscoveryFailed": undiscovered,
+    },
+    `\
+MetricsMissing
+  the source has seen none of its containers within the window, though pod web-1 has been Ready for 10 min
+OptimizationApplied
+  app cpu 180m, app memory 96Mi, in place. app: CPU 180m: P90 of 20 samples in 24h is 150m, times 1.2 is 180m, within bounds 10m to 4. Memory 96Mi: P90 of 20 samples in 24h is 80Mi, times 1.2 is 96Mi, within bounds 1Mi to 4096Mi; kubectl coalloc recommend shows all
+RecordNotWritten
+  reports can't be written in namespace shop: forbidden
+VPANotPublished, other owner
+  VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web belongs to another owner
+VPANotPublished, kind
+  VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: their definition is not installed
+DiscoveryFailed
+  DiscoveryFailed: the API server has not listed statefulSets for 30 s
+`,
+  ));
 
-/** Faults of these settings of the controller. */
 const faults = (sources: SettingSources) => (): string => {
   const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
   return "faults" in read ? read.faults.join() : "";
 };
 
 pure("sentences about OptiPod's settings", () =>
-  assertSentences([
-    [
-      "leaderElection",
-      faults({ flags: new Map([["--enable-leader-election", "false"]]) }),
-      'flag --enable-leader-election is "false", expected true: of all controllers one ' +
-      "works, which can't be switched off",
-    ],
-    [
-      "reconciliationInterval",
-      faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
-      'flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, ' +
-      "as its reconciliationInterval",
-    ],
-  ]));
+  assertTexts(
+    {
+      "leaderElection": faults({ flags: new Map([["--enable-leader-election", "false"]]) }),
+      "interval": faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
+    },
+    `\
+leaderElection
+  flag --enable-leader-election is "false", expected true: of all controllers one works, which can't be switched off
+interval
+  flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, as its reconciliationInterval
+`,
+  ));
 
 const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 
-const SIGNAL = new AbortController().signal;
 const QUESTION: UsageQuery = {
   namespace: "shop",
   workload: { kind: "Deployment", name: "web", uid: "u" },
@@ -240,24 +215,22 @@ pure("sentences of sources of usage", () =>
     ],
   ]));
 
-/** Message about such an answer of a user's own server. */
 async function answeredBy(answer: unknown) {
   await using server = serveCanned(() => answer);
   const answered = await createCustomUsageSource({ url: server.url }).usage(QUESTION, SIGNAL);
   return "problem" in answered ? answered.message : "";
 }
 
-Deno.test("sentences of a user's own source of usage", () =>
-  assertSentences([
-    [
-      "redirect",
-      () => answeredBy(new Response(null, { status: 307, headers: { location: "http://b" } })),
-      "HTTP 307: it sends on to another place",
-    ],
-    [
-      "unreadable",
-      () => answeredBy({ version: 1, containers: { app: { cpuMillicores: 1 } } }),
-      'the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: ' +
-      'expected array, received number"',
-    ],
-  ]));
+Deno.test("sentences of a user's own source of usage", () => {
+  const redirect = new Response(null, { status: 307, headers: { location: "http://b" } });
+  const noList = { version: 1, containers: { app: { cpuMillicores: 1 } } };
+  return assertTexts(
+    { "redirect": () => answeredBy(redirect), "unreadable": () => answeredBy(noList) },
+    `\
+redirect
+  HTTP 307: it sends on to another place
+unreadable
+  the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: expected array, received number"
+`,
+  );
+});

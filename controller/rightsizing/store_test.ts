@@ -44,7 +44,6 @@ function world() {
     const nameOf = (name: string) => recordOf(name).workload;
     return {
       records,
-      /** From now on it leads no more. */
       depose: () => end.abort(),
       nameOf,
       /** Reconciles the workload, and applies values at that time, or none. */
@@ -210,12 +209,8 @@ test("unwritten() has the failure of a minute, however many attempts, until a wr
   const { records, reconcile } = leader();
   state.refusal = new ApiError(403, "Forbidden", "cannot patch");
   reconcile("web");
-  for (
-    const [atMs, expected] of [[0, undefined], [59_999, undefined], [
-      60_000,
-      "cannot patch",
-    ]] as const
-  ) {
+  const rows = [[0, undefined], [59_999, undefined], [60_000, "cannot patch"]] as const;
+  for (const [atMs, expected] of rows) {
     await clock.runUntil(atMs);
     for (let policy = 0; policy < 3; policy++) await records.flush();
     assert.deepEqual([records.unwritten("shop"), records.unwritten("bank")], [expected, undefined]);

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import {
-  createCertificateMaker,
   createCertificateReader,
   type KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import {
   certificateChain,
@@ -12,17 +13,12 @@ import {
   SERVICE_NAME,
 } from "../../tests/fixtures/webhook/webhook_client.ts";
 import { type ConnectedWebhookOptions, connectWebhook, runWebhook } from "./connect_webhook.ts";
-import { WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_objects.ts";
-import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
-import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
+import { endpointSpec, keepEndpoint, REPAIR_EVERY_MS } from "./keep_endpoint.ts";
+import { endpointSliceName, WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_objects.ts";
 import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { createSteppedClock } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import {
-  createWebhookObjects,
-  serveWebhookObjects,
-} from "../../tests/fixtures/webhook/webhook_objects.ts";
-import { keepCertificates } from "./keep_certificates.ts";
+import { serveWebhookObjects } from "../../tests/fixtures/webhook/webhook_objects.ts";
 
 const REVIEW = JSON.stringify({
   apiVersion: "admission.k8s.io/v1",
@@ -37,7 +33,6 @@ const REVIEW = JSON.stringify({
   },
 });
 
-/** A webhook on a server without Secret and EndpointSlice. */
 function stage(more: Partial<ConnectedWebhookOptions> = {}, mutators: readonly Mutator[] = []) {
   const server = serveWebhookObjects({ name: WEBHOOK_CONFIGURATION, webhooks: ["pods.mbcas.io"] });
   const logged: string[] = [];
@@ -45,9 +40,10 @@ function stage(more: Partial<ConnectedWebhookOptions> = {}, mutators: readonly M
   const answered: string[] = [];
   const serving = Promise.withResolvers<string>();
   const published = Promise.withResolvers<void>();
-  const note = (message: string, fields = {}): void => {
+  const note = (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
     logged.push(`${message} ${JSON.stringify(fields)}`);
     if (/endpoint/i.test(message)) published.resolve();
+    if (message === "Webhook serving") serving.resolve(String(fields["address"]));
   };
   const end = new AbortController();
   const webhook = connectWebhook(server.connection, {
@@ -58,15 +54,7 @@ function stage(more: Partial<ConnectedWebhookOptions> = {}, mutators: readonly M
     webhookService: "mbcas-webhook",
     podIP: "10.0.0.7",
     clock: systemClock,
-    log: {
-      debug: note,
-      info(message, fields) {
-        note(message, fields);
-        if (message === "Webhook serving") serving.resolve(String(fields?.["address"]));
-      },
-      warn: note,
-      error: note,
-    },
+    log: { debug: note, info: note, warn: note, error: note },
     observer: {
       serves: () => {},
       made: () => {},
@@ -77,10 +65,7 @@ function stage(more: Partial<ConnectedWebhookOptions> = {}, mutators: readonly M
   });
   const running = webhook(mutators, end.signal);
   return {
-    server,
-    logged,
-    waits,
-    answered,
+    ...{ server, logged, waits, answered },
     serving: serving.promise,
     published: published.promise,
     async stop() {
@@ -101,24 +86,14 @@ Deno.test("connectWebhook() keeps its certificate in the Secret, and leads the S
   assert.partialDeepStrictEqual(metadata, { namespace: "mbcas-system", name: WEBHOOK_SECRET });
   const cert = atob(data["tls.crt"] ?? "");
   const reader = createCertificateReader();
-  assert.deepEqual(reader.readPair({ cert, key: atob(data["tls.key"] ?? "") }).names, [
-    SERVICE_NAME,
-  ]);
+  const { names } = reader.readPair({ cert, key: atob(data["tls.key"] ?? "") });
+  assert.deepEqual(names, [SERVICE_NAME]);
   assert.ok(reader.signed(atob(data["ca.crt"] ?? ""), cert));
-  const slice = {
-    metadata: {
-      namespace: "mbcas-system",
-      name: "mbcas-webhook-ipv4",
-      labels: {
-        "kubernetes.io/service-name": "mbcas-webhook",
-        "endpointslice.kubernetes.io/managed-by": "mbcas-controller",
-      },
-    },
-    addressType: "IPv4",
+  assert.partialDeepStrictEqual(server.endpointSlice(), {
+    metadata: { namespace: "mbcas-system", name: "mbcas-webhook-ipv4" },
     endpoints: [{ addresses: ["10.0.0.7"], conditions: { ready: true } }],
-    ports: [{ name: "https", port: Number(address.split(":").at(-1)), protocol: "TCP" }],
-  };
-  assert.partialDeepStrictEqual(server.endpointSlice(), slice);
+    ports: [{ port: Number(address.split(":").at(-1)) }],
+  });
   assert.equal(waits.at(-1), undefined);
   await stop();
   assert.deepEqual(server.endpointSlice()?.["endpoints"], []);
@@ -136,6 +111,8 @@ Deno.test("connectWebhook() keeps its certificate in the Secret, and leads the S
   await server[Symbol.asyncDispose]();
 });
 
+const ROUTES = ["/mutate/pods", "/mutate/workloads", "/mutate"];
+
 Deno.test("connectWebhook() asks its mutators about new pods, with the certificate of a folder", async () => {
   const folder = await Deno.makeTempDir();
   const { authority, serving: pair } = await certificateChain("theirs", systemClock.wall());
@@ -151,19 +128,15 @@ Deno.test("connectWebhook() asks its mutators about new pods, with the certifica
       const address = await serving;
       const bundle = authority.cert;
       using client = createWebhookClient({ address, bundle, serverName: SERVICE_NAME });
-      const { status, text } = await client.post(REVIEW, "/mutate/pods");
-      assert.equal(status, 200);
-      const { response } = JSON.parse(text);
-      assert.deepEqual(JSON.parse(atob(response.patch)), patch);
-      // The path for workloads, and the one of Spotalis.
-      assert.equal((await client.post(REVIEW, "/mutate/workloads")).status, 200);
-      assert.equal((await client.post(REVIEW, "/mutate")).status, 200);
+      // For pods, for workloads, and the path of Spotalis.
+      for (const path of ROUTES) {
+        const { status, text } = await client.post(REVIEW, path);
+        assert.equal(status, 200);
+        assert.deepEqual(JSON.parse(atob(JSON.parse(text).response.patch)), patch);
+      }
       assert.equal((await client.post(REVIEW, "/mutate/nodes")).status, 404);
     }
-    assert.deepEqual(
-      answered,
-      ["/mutate/pods", "/mutate/workloads", "/mutate"].map((one) => `${one} patched`),
-    );
+    assert.deepEqual(answered, ROUTES.map((one) => `${one} patched`));
     await stop();
     // Without an address there is no endpoint.
     assert.deepEqual(server.requests, []);
@@ -171,93 +144,6 @@ Deno.test("connectWebhook() asks its mutators about new pods, with the certifica
     await server[Symbol.asyncDispose]();
   }
   await Deno.remove(folder, { recursive: true });
-});
-
-const DAY_MS = 86_400_000;
-
-Deno.test("runWebhook() renews its certificate without one review that fails, and its authority", async () => {
-  // Clients go by the real time: the authority is made so long ago that it is due to be renewed now.
-  const nowMs = Date.now();
-  const clock = createSteppedClock(nowMs - 250 * DAY_MS);
-  const objects = createWebhookObjects({
-    clock: { ...systemClock, sleep: () => Promise.resolve() },
-  });
-  const end = new AbortController();
-  const listening = Promise.withResolvers<string>();
-  const waits: (string | undefined)[] = [];
-  const app = admissionRoutes({
-    routes: ["/mutate/pods"],
-    mutators: [{
-      name: "labels",
-      mutate: () => ({ patch: [{ op: "add", path: "/metadata/a", value: 1 }] }),
-    }],
-    clock: systemClock,
-    log: silentLog,
-    observer: { answered: () => {} },
-  });
-  const running = runWebhook({
-    log: silentLog,
-    async listen(certificate) {
-      const server = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
-      listening.resolve(server.address);
-      return server;
-    },
-    certificates: (use, signal) =>
-      keepCertificates({
-        store: objects.store,
-        trust: objects.trust,
-        maker: createCertificateMaker(),
-        reader: createCertificateReader(),
-        observer: { serves: () => {}, made: () => {} },
-        clock,
-        log: silentLog,
-        names: [SERVICE_NAME],
-        use,
-      }, signal),
-    publish: () => Promise.resolve(),
-    waitsFor: (reason) => waits.push(reason),
-  }, end.signal);
-  const address = await listening.promise;
-  await clock.asleep;
-
-  // The first certificate has ended long ago by the real time; its successor has not.
-  clock.set(nowMs - 88 * DAY_MS);
-  await clock.step(60_000);
-
-  const authorities: string[] = [];
-  const load = async (until: () => boolean): Promise<void> => {
-    do {
-      // As an API server does: a connection trusts the bundle of the moment when it is opened.
-      const bundle = objects.bundles?.[0]?.[1] ?? "";
-      using client = createWebhookClient({ address, bundle, serverName: SERVICE_NAME });
-      for (let request = 0; request < 5; request++) {
-        const { status, text, authority } = await client.post(REVIEW, "/mutate/pods");
-        assert.equal(status, 200);
-        assert.equal(JSON.parse(text).response.patchType, "JSONPatch");
-        authorities.push(authority);
-      }
-    } while (!until());
-  };
-  let over = false;
-  const loads = [load(() => over), load(() => over)];
-  // Now the certificate is due to be renewed, and then the authority.
-  clock.set(nowMs - 20 * DAY_MS);
-  await clock.step(60_000);
-  await load(() => true);
-  over = true;
-  await Promise.all(loads);
-  assert.equal(new Set(authorities).size, 1);
-  clock.set(nowMs);
-  await clock.step(60_000);
-  await load(() => true);
-  assert.equal(new Set(authorities).size, 2);
-  assert.deepEqual(objects.writes, [
-    ...["create", "trust"],
-    ...["replace", "replace", "replace", "trust"],
-  ]);
-  end.abort();
-  await running;
-  assertMatches(waits.map((reason) => reason ?? "ready"), [/certificate/, /^ready$/, /ended$/]);
 });
 
 Deno.test("runWebhook() ends before there is a certificate, and passes on what fails", async () => {
@@ -312,4 +198,98 @@ Deno.test("runWebhook() listens once, is ready only while it does, and leads API
     /^withdraw$/,
     /^shutdown$/,
   ]);
+});
+
+const NAMESPACE = "mbcas-system";
+const KEY = `${NAMESPACE}/mbcas-webhook-ipv4`;
+
+function endpointStage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const api = createSimulatedAPI({ clock, random: seededRandom(1) });
+  const { EndpointSlice: slices } = api.store.tables;
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
+
+  function lead(address: string) {
+    const end = new AbortController();
+    const name = endpointSliceName(address);
+    const store = api.endpointSliceStore({ namespace: NAMESPACE, name });
+    const spec = endpointSpec("mbcas-webhook", { address, port: 9443 });
+    const running = keepEndpoint({ store, spec, clock, log }, end.signal);
+    return {
+      async stop() {
+        end.abort();
+        await clock.runUntil(clock.monotonic() + 100);
+        await running;
+      },
+    };
+  }
+
+  return {
+    ...{ api, slices, warned, lead },
+    run: (ms: number) => clock.runUntil(clock.monotonic() + ms),
+    addresses: () => slices.get(KEY)?.endpoints.flatMap(({ addresses }) => addresses),
+  };
+}
+
+Deno.test("keepEndpoint() writes one ready endpoint, and takes it out at its end", async () => {
+  const { slices, lead, run, addresses, api } = endpointStage();
+  const leader = lead("10.0.0.1");
+  await run(100);
+  const { metadata: _metadata, ...spec } = slices.get(KEY)!;
+  assert.deepEqual(spec, {
+    service: "mbcas-webhook",
+    addressType: "IPv4",
+    endpoints: [{ addresses: ["10.0.0.1"], ready: true }],
+    ports: [{ name: "https", port: 9443 }],
+  });
+  await run(60_000);
+  const writes = ["create", "update"].map((verb) => api.requests.get(`${verb} EndpointSlice`));
+  assert.deepEqual(writes, [1, undefined]);
+  await leader.stop();
+  assert.deepEqual(addresses(), []);
+});
+
+Deno.test("keepEndpoint() takes over from the leader before, and repairs what others change", async () => {
+  const { slices, lead, run, addresses } = endpointStage();
+  const old = lead("10.0.0.1");
+  await run(1000);
+  await old.stop();
+  const next = lead("10.0.0.2");
+  await run(100);
+  assert.deepEqual(addresses(), ["10.0.0.2"]);
+  slices.modify(KEY, (slice) => ({ ...slice, endpoints: [] }));
+  await run(REPAIR_EVERY_MS);
+  assert.deepEqual(addresses(), ["10.0.0.2"]);
+  slices.modify(KEY, (slice) => ({ ...slice, service: "other" }));
+  await run(REPAIR_EVERY_MS);
+  assert.equal(slices.get(KEY)?.service, "mbcas-webhook");
+  slices.remove(KEY);
+  await run(REPAIR_EVERY_MS);
+  assert.deepEqual(addresses(), ["10.0.0.2"]);
+  // It leaves the endpoint of the next leader at its end.
+  const last = lead("10.0.0.3");
+  await run(100);
+  await next.stop();
+  assert.deepEqual(addresses(), ["10.0.0.3"]);
+  await last.stop();
+});
+
+Deno.test("keepEndpoint() tries again after failures, at its end once", async () => {
+  const { api, lead, run, addresses, warned } = endpointStage();
+  api.failNext({ verb: "create", kind: "EndpointSlice", status: 403, times: 2 });
+  const leader = lead("10.0.0.1");
+  await run(2000);
+  assert.equal(addresses(), undefined);
+  await run(REPAIR_EVERY_MS);
+  assert.deepEqual([addresses(), warned.length], [["10.0.0.1"], 2]);
+  api.failNext({ verb: "get", kind: "EndpointSlice", status: 503 });
+  await leader.stop();
+  assert.deepEqual([addresses(), warned.length], [["10.0.0.1"], 3]);
+});
+
+Deno.test("endpointSpec() and endpointSliceName() go by the family of the address", () => {
+  const { addressType, endpoints } = endpointSpec("web", { address: "fd00::2", port: 9443 });
+  assert.deepEqual([addressType, endpoints[0]?.addresses], ["IPv6", ["fd00::2"]]);
+  assert.equal(endpointSliceName("fd00::2"), "mbcas-webhook-ipv6");
 });

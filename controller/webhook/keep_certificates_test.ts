@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { silentLog } from "../../shared/log.ts";
 import {
@@ -9,11 +8,23 @@ import {
   type WebhookReplica,
   webhookScene,
 } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import { storedTexts } from "./certificate_step.ts";
+import type { StoredTexts } from "../../shared/admission/ports.ts";
+import type { KeyedCertificate, Validity } from "../../adapters/webhook/certificates.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import {
+  AUTHORITY_LIFE_MS,
+  certificateStep,
+  lifeFrom,
+  readStoredPairs,
+  SERVING_LIFE_MS,
+  type StoredPairs,
+  storedTexts,
+} from "./certificate_step.ts";
 import { FILES_EVERY_MS, followFiles } from "./keep_certificates.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const START_MS = Date.UTC(2026, 0, 1);
 
 Deno.test("keepCertificates() makes, stores, serves and has trusted what was not there", async () => {
   const { start, run, bundles, stored, objects } = webhookScene();
@@ -128,22 +139,15 @@ Deno.test("keepCertificates() begins anew when the Secret is deleted, and has th
   await replica.stop();
 });
 
-Deno.test("keepCertificates() restores a bundle that another client has removed", async () => {
-  const { objects, start, run, bundles, stored } = webhookScene();
-  const replica = start();
-  await run(1000);
-  objects.bundles = [["a.mbcas.io", ""], ["b.mbcas.io", stored("ca.crt")]];
-  await run(90_000);
-  assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
-  await replica.stop();
-});
-
-Deno.test("keepCertificates() serves without a configuration", async () => {
-  const { objects, start, run, count } = webhookScene();
+Deno.test("keepCertificates() restores a bundle, and serves without a configuration", async () => {
+  const { objects, start, run, bundles, stored, count } = webhookScene();
   objects.bundles = undefined;
   const replica = start();
   await run(1000);
   assert.deepEqual([replica.used.length, count("trust")], [1, 0]);
+  objects.bundles = [["a.mbcas.io", ""], ["b.mbcas.io", stored("ca.crt")]];
+  await run(90_000);
+  assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
   await replica.stop();
 });
 
@@ -248,74 +252,125 @@ Deno.test("keepCertificates() does not wait for trust where its certificate has 
   await replica.stop();
 });
 
-const VALIDITY = { notBeforeMs: 0, notAfterMs: Date.UTC(2026, 3, 1) };
-
-async function scene() {
-  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
-  const { maker, reader } = createPaperCertificates();
-  const authority = await maker.makeAuthority({ name: "theirs", ...VALIDITY });
-  const used: KeyedCertificate[] = [];
-  const ends: number[] = [];
-  const warned: string[] = [];
-  const files: { now: KeyedCertificate | Error } = { now: new Error("Cannot read /c/tls.crt: no") };
-  const end = new AbortController();
-  const running = followFiles({
-    readFiles: () =>
-      files.now instanceof Error ? Promise.reject(files.now) : Promise.resolve(files.now),
-    reader,
-    observer: { serves: ({ notAfterMs }) => ends.push(notAfterMs) },
-    clock,
-    log: { ...silentLog, warn: (_message, fields = {}) => warned.push(String(fields["error"])) },
-    use: (pair) => void used.push(pair),
-  }, end.signal);
+function pairs(authority: Validity, serving: Validity, names = WEBHOOK_NAMES): StoredPairs {
   return {
-    used,
-    ends,
-    warned,
-    files,
-    makePair: () => maker.makeServing(authority, { names: ["a.svc"], ...VALIDITY }),
-    look: () => clock.runUntil(clock.monotonic() + FILES_EVERY_MS),
-    async stop() {
-      end.abort();
-      await running;
-    },
+    authority: { cert: "ca", key: "k", names: [], authority: true, ...authority },
+    serving: { cert: "tls", key: "k", names, authority: false, ...serving },
   };
 }
 
-Deno.test("followFiles() serves what is there, and what comes after it, each once", async () => {
-  const { files, makePair, look, used, ends, warned, stop } = await scene();
-  const [one, two] = [await makePair(), await makePair()];
-  files.now = one;
-  for (let times = 0; times < 3; times++) await look();
-  assert.deepEqual(used, [one]);
-  files.now = two;
-  for (let times = 0; times < 3; times++) await look();
-  assert.deepEqual(used, [one, two]);
-  assert.deepEqual(ends, [VALIDITY.notAfterMs, VALIDITY.notAfterMs]);
-  assert.ok(warned.length <= 1);
-  await stop();
+const LONG = lifeFrom(START_MS, AUTHORITY_LIFE_MS);
+const SHORT = lifeFrom(START_MS, SERVING_LIFE_MS);
+
+/** The certificate to make so long after the start, and why. */
+function step(stored: StoredPairs | { readonly fault: string } | undefined, afterMs = 0): string {
+  const next = certificateStep(stored, { names: WEBHOOK_NAMES, nowMs: START_MS + afterMs });
+  return next === undefined ? "nothing" : `${next.make}: ${next.why}`;
+}
+
+pure("certificateStep() renews what is unusable, or past two thirds of its life", () => {
+  const stored = pairs(LONG, SHORT);
+  // 60 days from its beginning, which is set back by an hour.
+  const servingMs = 60 * DAY_MS - 3_600_000;
+  const authorityMs = 365 * DAY_MS * 2 / 3 - 3_600_000;
+  const later = pairs(LONG, lifeFrom(START_MS + authorityMs - DAY_MS, SERVING_LIFE_MS));
+  const rows: readonly (readonly [string, Parameters<typeof step>[0], number?])[] = [
+    ["authority: there are none yet", undefined],
+    ["authority: ca.crt: unreadable", { fault: "ca.crt: unreadable" }],
+    ["nothing", stored, servingMs - 1],
+    ["serving: the certificate ends at 2026-03-31T23:00:00.000Z", stored, servingMs],
+    ["serving: the certificate ended at 2026-03-31T23:00:00.000Z", stored, 91 * DAY_MS],
+    ["nothing", later, authorityMs - 1000],
+    ["authority: the authority ends at 2026-12-31T23:00:00.000Z", later, authorityMs],
+    [`serving: the certificate is not for ${WEBHOOK_NAMES[0]}`, pairs(LONG, SHORT, ["old.svc"])],
+    ["nothing", pairs(LONG, SHORT, ["old.svc", ...WEBHOOK_NAMES])],
+    // One that begins a little later by another's clock.
+    ["nothing", stored, -2 * 3_600_000],
+  ];
+  for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
 });
 
-Deno.test("followFiles() serves on while the files are of no use, and reports each fault once", async () => {
-  const { files, makePair, look, used, warned, stop } = await scene();
-  await look();
-  await look();
-  assert.deepEqual(warned, ["Error: Cannot read /c/tls.crt: no"]);
-  const [one, two] = [await makePair(), await makePair()];
-  files.now = one;
-  await look();
+const VALIDITY = { notBeforeMs: 0, notAfterMs: 1000 };
+
+async function stored() {
+  const { maker, reader } = createPaperCertificates();
+  const [old, authority] = [
+    await maker.makeAuthority({ name: "old", ...VALIDITY }),
+    await maker.makeAuthority({ name: "new", ...VALIDITY }),
+  ];
+  const makeServing = () => maker.makeServing(authority, { names: WEBHOOK_NAMES, ...VALIDITY });
+  const serving = await makeServing();
+  const data = storedTexts({ authority, serving });
+  return { reader, old, authority, serving, makeServing, data };
+}
+
+Deno.test("readStoredPairs() reads what storedTexts() wrote", async () => {
+  const { reader, authority, serving, data } = await stored();
+  const details = { ...VALIDITY, names: [], authority: true };
+  assert.deepEqual(readStoredPairs(data, reader), {
+    authority: { ...authority, ...details },
+    serving: { ...serving, ...VALIDITY, names: WEBHOOK_NAMES, authority: false },
+  });
+  const names = ["ca.crt", "ca.key", "tls.crt", "tls.key"];
+  assert.deepEqual(Object.keys(data).sort(), names);
+});
+
+Deno.test("readStoredPairs() says which text is of no use, and repeats nothing of it", async () => {
+  const { reader, old, serving, data } = await stored();
+  const wrong: readonly (readonly [StoredTexts, RegExp])[] = [
+    [{}, /^ca\.crt and ca\.key: Cannot /],
+    [{ ...data, "ca.key": "secret" }, /^ca\.crt and ca\.key: Cannot /],
+    [{ ...data, "ca.crt": "secret" }, /^ca\.crt and ca\.key: Cannot /],
+    [
+      { ...data, "ca.crt": serving.cert, "ca.key": serving.key },
+      /^ca\.crt: it may not sign others$/,
+    ],
+    [{ ...data, "tls.key": data["ca.key"] ?? "" }, /^tls\.crt and tls\.key: Cannot /],
+    [{ ...data, "ca.crt": old.cert, "ca.key": old.key }, /^tls\.crt: it is not signed by ca\.crt$/],
+  ];
+  for (const [texts, message] of wrong) {
+    const read = readStoredPairs(texts, reader);
+    assert.match("fault" in read ? read.fault : "no fault", message);
+    assert.ok("fault" in read && !/secret|key of/.test(read.fault));
+  }
+  // A fault of the program is passed on.
+  const broken = { ...reader, signed: () => assert.fail("bug") };
+  assert.throws(() => readStoredPairs(data, broken), /bug/);
+});
+
+Deno.test("followFiles() serves each pair once, also while files are of no use", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { reader, makeServing } = await stored();
+  const served: unknown[] = [];
+  const warned: string[] = [];
+  const missing = new Error("Cannot read /c/tls.crt: no");
+  let files: KeyedCertificate | Error = missing;
+  const end = new AbortController();
+  const running = followFiles({
+    readFiles: () => files instanceof Error ? Promise.reject(files) : Promise.resolve(files),
+    reader,
+    observer: { serves: ({ notAfterMs }) => served.push(notAfterMs) },
+    clock,
+    log: { ...silentLog, warn: (_message, fields = {}) => warned.push(String(fields["error"])) },
+    use: (pair) => void served.push(pair),
+  }, end.signal);
+  const [one, two] = [await makeServing(), await makeServing()];
+  const { notAfterMs } = VALIDITY;
+  const afterOne = [one, notAfterMs];
+  const afterTwo = [...afterOne, two, notAfterMs];
   // One of two files is new already, then the other one as well.
-  files.now = { cert: two.cert, key: one.key };
-  await look();
-  await look();
-  assert.deepEqual(used, [one]);
-  assert.equal(warned.length, 2);
-  files.now = two;
-  await look();
-  assert.deepEqual(used, [one, two]);
-  files.now = new Error("Cannot read /c/tls.crt: no");
-  await look();
-  assert.deepEqual([used.length, warned.length], [2, 3]);
+  const mixed = { cert: two.cert, key: one.key };
+  const rows: readonly (readonly [typeof one | Error, served: object, warnings: number])[] = [
+    ...[[missing, [], 1], [one, afterOne, 1], [mixed, afterOne, 2]] as const,
+    ...[[two, afterTwo, 2], [missing, afterTwo, 3]] as const,
+  ];
+  for (const [now, expected, warnings] of rows) {
+    files = now;
+    await clock.runUntil(clock.monotonic() + 2 * FILES_EVERY_MS);
+    assert.deepEqual([served, warned.length], [expected, warnings]);
+  }
+  assert.deepEqual(warned[0], String(missing));
   assert.ok(!warned.join().includes("key of"));
-  await stop();
+  end.abort();
+  await running;
 });

@@ -1,6 +1,6 @@
 import { parseAdmissionReview } from "../../shared/admission/admission_review.ts";
 import { silentLog } from "../../shared/log.ts";
-import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import {
   createPaperCertificates,
   createSteppedClock,
@@ -13,7 +13,6 @@ import { runWebhook } from "./connect_webhook.ts";
 const { maker, reader } = createPaperCertificates();
 const SERVING = await maker.makeAuthority({ name: "ca", notBeforeMs: 0, notAfterMs: 1 });
 
-/** The warning about files that are read once. */
 async function warningOf(files: KeyedCertificate): Promise<string> {
   const end = new AbortController();
   const warned: string[] = [];
@@ -36,31 +35,18 @@ Deno.test("sentences of logs and probes of the webhook", () => {
     await stop();
     return lines.find((line) => line.startsWith("warn"))?.replace(/ \{.*$/, "") ?? "";
   };
-  return assertSentences([
-    [
-      "files",
-      () => warningOf({ ...SERVING, key: "secret" }),
-      "The certificate's files can't be used: TypeError: Cannot use it: another one's key",
-    ],
-    [
-      "unusable",
-      () => {
+  return assertTexts(
+    {
+      "files": () => warningOf({ ...SERVING, key: "secret" }),
+      "unusable": () => {
         scene.objects.secret = {};
         return warned(1000);
       },
-      "warn Unusable certificates replaced",
-    ],
-    [
-      "refused",
-      () => {
+      "refused": () => {
         scene.objects.refuse(403);
         return warned(3_600_000);
       },
-      "warn Failed to keep the webhook's certificates",
-    ],
-    [
-      "readiness",
-      async () => {
+      async "readiness"() {
         const waits: (string | undefined)[] = [];
         await runWebhook({
           log: silentLog,
@@ -71,9 +57,18 @@ Deno.test("sentences of logs and probes of the webhook", () => {
         }, AbortSignal.abort());
         return waits.join("; ");
       },
-      "the webhook has no certificate yet; the webhook has ended",
-    ],
-  ]);
+    },
+    `\
+files
+  The certificate's files can't be used: TypeError: Cannot use it: another one's key
+unusable
+  warn Unusable certificates replaced
+refused
+  warn Failed to keep the webhook's certificates
+readiness
+  the webhook has no certificate yet; the webhook has ended
+`,
+  );
 });
 
 function reviewFault(changes: Readonly<Record<string, unknown>>): Promise<string> {
@@ -84,21 +79,18 @@ function reviewFault(changes: Readonly<Record<string, unknown>>): Promise<string
 }
 
 Deno.test("sentences of reviews that can't be read", () =>
-  assertSentences([
-    [
-      "no JSON",
-      () => messageOf(() => parseAdmissionReview("secret: {")),
-      "Cannot read an admission review: 9 characters that are not JSON",
-    ],
-    [
-      "no object",
-      () => reviewFault({ object: [] }),
-      "Cannot read an admission review: request.object is a list of 0: must be an object",
-    ],
-    [
-      "operation",
-      () => reviewFault({ operation: "PATCH" }),
-      'Cannot read an admission review: request.operation is "PATCH": must be one of CREATE, UPDATE, ' +
-      "DELETE, CONNECT",
-    ],
-  ]));
+  assertTexts(
+    {
+      "no JSON": () => messageOf(() => parseAdmissionReview("secret: {")),
+      "no object": () => reviewFault({ object: [] }),
+      "operation": () => reviewFault({ operation: "PATCH" }),
+    },
+    `\
+no JSON
+  Cannot read an admission review: 9 characters that are not JSON
+no object
+  Cannot read an admission review: request.object is a list of 0: must be an object
+operation
+  Cannot read an admission review: request.operation is "PATCH": must be one of CREATE, UPDATE, DELETE, CONNECT
+`,
+  ));

@@ -1,16 +1,34 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Node } from "../../../shared/api/node.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
+import type { Workload } from "../../../shared/api/workload.ts";
 import { silentLog } from "../../../shared/log.ts";
 import {
+  cpuLimits,
   sampleAllocation,
   sampleDesired,
+  sampleNode,
   samplePod,
+  sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
+import {
+  sampleVPA,
+  sampleWorkload,
+  workloadSpec,
+} from "../../../tests/fixtures/sample_workloads.ts";
+import {
+  autoscalerInput,
+  nodeInput,
+  quotaInput,
+  relevantVersions,
+  workloadInput,
+} from "../watches/subscribe_queue.ts";
 import { createAPIBackoff } from "./api_backoff.ts";
 import { FairQueue, type QueuedResize } from "./fair_queue.ts";
 import { bulkCause, createNodeWrites, takeTurn } from "./node_writes.ts";
@@ -53,39 +71,25 @@ pure("take() keeps to the rate, in the order of arrival", async () => {
   assert.equal(order(), "a/p0 a/p1 a/p2 a/p3 a/p4 a/p5");
 });
 
-pure(
-  "take() serves the more urgent first, namespaces in turn, the oldest of each first",
-  async () => {
-    const rows: readonly (readonly [readonly QueuedResize[], order: string])[] = [
-      // The first one asks when no other is there.
-      [
-        [
-          ...pods("x", 1, 4),
-          ...pods("d", 2, 4),
-          ...pods("c", 2),
-          ...pods("b", 2, 1),
-          ...pods("a", 1, 0),
-        ],
-        "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1",
-      ],
-      [
-        [...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1)],
-        "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4",
-      ],
-      // One that becomes more urgent moves, and keeps its place otherwise.
-      [
-        [...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 }],
-        "a/p0 a/p3 a/p1 a/p2",
-      ],
-    ];
-    for (const [requests, expected] of rows) {
-      const { add, order, clock } = stage(1);
-      add(...requests);
-      await clock.runUntil(60_000);
-      assert.equal(order(), expected);
-    }
-  },
-);
+pure("take() serves the more urgent first, then namespaces in turn, then the oldest", async () => {
+  // The first one asks when no other is there.
+  const first = pods("x", 1, 4);
+  const urgencies = [...pods("d", 2, 4), ...pods("c", 2), ...pods("b", 2, 1), ...pods("a", 1, 0)];
+  const namespaces = [...pods("a", 5), ...pods("b", 2), ...pods("c", 1)];
+  // One that becomes more urgent moves, and keeps its place otherwise.
+  const moved = [{ podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 }] as const;
+  const rows: readonly (readonly [readonly QueuedResize[], order: string])[] = [
+    [[...first, ...urgencies], "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1"],
+    [[...first, ...namespaces], "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4"],
+    [[...pods("a", 4, 3), ...moved], "a/p0 a/p3 a/p1 a/p2"],
+  ];
+  for (const [requests, expected] of rows) {
+    const { add, order, clock } = stage(1);
+    add(...requests);
+    await clock.runUntil(60_000);
+    assert.equal(order(), expected);
+  }
+});
 
 pure("take() serves the least urgent by half", async () => {
   const { add, served, clock } = stage(10);
@@ -294,3 +298,87 @@ pure("note() logs one line a minute and says how many it stands for", () => {
   assert.partialDeepStrictEqual(reported, lines);
   assert.equal(reported.length, lines.length);
 });
+
+const NODE = sampleNode("n");
+
+pure("relevantVersions() has what is new, changed and gone", () => {
+  const drained = { ...NODE, draining: true as const };
+  const rows: readonly (readonly [before: Node | undefined, now: Node | undefined, Node[]])[] = [
+    [undefined, NODE, [NODE]],
+    [NODE, { ...NODE }, []],
+    [NODE, drained, [NODE, drained]],
+    [drained, undefined, [drained]],
+    [undefined, undefined, []],
+  ];
+  for (const [before, now, expected] of rows) {
+    assert.deepEqual(relevantVersions([before, now], nodeInput), expected);
+  }
+});
+
+/** Rows of an object, another version of it, and whether that matters to pods. */
+function matters<T extends ApiObject>(
+  name: string,
+  inputOf: (object: T) => unknown,
+  rows: readonly (readonly [before: T, after: T, boolean])[],
+): void {
+  pure(name, () => {
+    for (const [before, after, expected] of rows) {
+      const versions = relevantVersions([before, after], inputOf);
+      assert.equal(versions.length > 0, expected, JSON.stringify(after));
+    }
+  });
+}
+
+const node = (change: Partial<Node>, expected = true) =>
+  [NODE, { ...NODE, ...change }, expected] as const;
+
+matters("nodeInput() has what concerns pods", nodeInput, [
+  node({ allocatableCPU: 2000, pressures: ["MemoryPressure"] }, false),
+  node({ kubeletVersion: "v1.35.0" }, false),
+  node({ ready: false }),
+  node({ draining: true }),
+  node({ cordonedAtMs: 1 }),
+  node({ kubeletVersion: "v1.30.1" }),
+  node({ os: "windows" }),
+]);
+
+const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
+const requests = (used: number) => ({
+  bounds: { ...cpuLimits(1000, 700).bounds, "requests.cpu": { hard: 500, used } },
+});
+
+matters("quotaInput() is what a quota allows, not what is used of it", quotaInput, [
+  [sampleQuota(), sampleQuota(cpuLimits(1000, 900)), false],
+  [sampleQuota(requests(0)), sampleQuota(requests(100)), false],
+  [sampleQuota(), sampleQuota(cpuLimits(900, 700)), true],
+  [sampleQuota(), sampleQuota(requests(0)), true],
+  [sampleQuota(), sampleQuota({ scopes }), true],
+]);
+
+const rolling = (updated: number, total: number): Workload =>
+  sampleWorkload({ rollout: { updated, total } });
+const own = sampleWorkload({ annotations: { "mbcas.io/hpa-coordination": "false" } });
+
+matters("workloadInput() is whether it rolls out, and what it says to the market", workloadInput, [
+  [rolling(3, 3), rolling(0, 4), true],
+  [rolling(0, 4), rolling(3, 4), false],
+  [rolling(3, 4), rolling(3, 3), true],
+  [rolling(3, 3), rolling(5, 5), false],
+  [sampleWorkload(), own, true],
+  [own, sampleWorkload(), true],
+  [sampleWorkload(), sampleWorkload({ labels: { "mbcas.io/managed": "false" } }), true],
+  [
+    sampleWorkload(),
+    sampleWorkload({ labels: { app: "web" }, annotations: { "optipod.io/last": "2026" } }),
+    false,
+  ],
+  [sampleWorkload(), sampleWorkload({ spec: workloadSpec([], 2) }), false],
+]);
+
+const vpa = sampleVPA("Auto");
+
+matters("autoscalerInput() is all but the version", autoscalerInput, [
+  [vpa, { ...vpa, metadata: { ...vpa.metadata, resourceVersion: "9" } }, false],
+  [vpa, sampleVPA("Off"), true],
+  [vpa, sampleVPA("Auto", { target: { kind: "StatefulSet", name: "api" } }), true],
+]);

@@ -3,18 +3,24 @@ import assert from "node:assert/strict";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { roundBounds } from "../../../shared/market/rounding.ts";
 import {
   cpuLimits,
   sampleAllocation,
   sampleContainer,
   sampleGuaranteed,
+  sampleNode,
   samplePod,
   sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/caches.ts";
+import { createWatchedCache, fixedCache, marketCaches } from "../../../tests/fixtures/caches.ts";
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { createQuotaLedger } from "./quota_ledger.ts";
+import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
+import type { PodUse } from "./pod_use.ts";
+import { createQuotaBids, type QuotaBid } from "./quota_bids.ts";
 import { createQuotaRooms, giveBack } from "./quota_room.ts";
+import { createQuotaShares, divideQuota } from "./quota_shares.ts";
 
 /** A quota of limits and of requests, each as what it allows and what is used of it. */
 function quota(
@@ -72,11 +78,10 @@ function namespaceOf(
     rooms.roomOf({ pod: pods.get(`shop/${name}`) ?? assert.fail(name), quotas });
   const room = (name: string, ...quotas: readonly ResourceQuota[]): Room | undefined => {
     const found = of(name, ...quotas);
-    if (found === undefined) return undefined;
-    const { shares, owed } = found.bounds();
-    return [found.headroom().millicores, shares.get("app")?.millicores, owed];
+    const { shares, owed = NaN } = found?.bounds() ?? {};
+    return found && [found.headroom().millicores, shares?.get("app")?.millicores, owed];
   };
-  return { of, room, time, reads: () => pods.reads + allocations.reads };
+  return { of, room, time };
 }
 
 type Rows = readonly (readonly [pod: string, quotas: readonly ResourceQuota[], Room | undefined])[];
@@ -121,11 +126,8 @@ pure("book() counts raises in requests and limits, where a quota counts them", (
 });
 
 pure("createQuotaRooms() names the quota that leaves the least", () => {
-  const tight = quota([500, 200]);
-  const quotas = [
-    quota([2000, 1000]),
-    { ...tight, metadata: { ...tight.metadata, name: "tight" } },
-  ];
+  const metadata = { ...sampleQuota().metadata, name: "tight" };
+  const quotas = [quota([2000, 1000]), quota([500, 200], undefined, { metadata })];
   for (const order of [quotas, quotas.toReversed()]) {
     const found = namespaceOf({ web }).of("web", ...order);
     assert.deepEqual(found?.headroom(), { millicores: 300, quota: "tight" });
@@ -171,19 +173,6 @@ pure("createQuotaRooms() asks back by the smaller of two counts", () => {
   ]);
 });
 
-pure("createQuotaRooms() reads only the pod itself where no other has changed", () => {
-  const names = Array.from({ length: 200 }, (_, index) => `p${index}`);
-  const { of, reads } = namespaceOf(Object.fromEntries(names.map((name) => [name, raised(400)])));
-  const rooms = names.map((name) => of(name, quota([2000, 1000])));
-  const look = (): number => {
-    const before = reads();
-    for (const room of rooms) room?.bounds();
-    return reads() - before;
-  };
-  // The first look at the namespace: its list, and of each pod itself and its allocation.
-  assert.deepEqual([look(), look()], [600 + 400, 400]);
-});
-
 pure("giveBack() brings together what is missing, a step each at most", () => {
   const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
     const all = raises.reduce((sum, raise) => sum + raise, 0);
@@ -201,120 +190,156 @@ pure("giveBack() brings together what is missing, a step each at most", () => {
   }));
 });
 
-/** A quota of 1000 m that has this much used in this version. */
-function seen(used: number, version: number, change: Partial<ResourceQuota> = {}): ResourceQuota {
-  const metadata = { ...sampleQuota().metadata, resourceVersion: `${version}` };
-  return sampleQuota({ metadata, ...cpuLimits(1000, used), ...change });
+function bid(weight: number, floor: number, ceiling: number): QuotaBid {
+  return { name: "app", weight, floor, ceiling };
 }
 
-const QUOTA = seen(700, 10);
-
-function stage() {
-  const time = { now: 0 };
-  const { headroom, book } = createQuotaLedger({ monotonic: () => time.now });
-  return {
-    time,
-    left: (quota: ResourceQuota = QUOTA) => headroom(quota, "limits"),
-    headroom,
-    book: (change: number, quota = QUOTA) => book([quota], change, { resources: ["limits"] }),
-  };
-}
-
-pure("headroom() is what the quota leaves, nothing where it does not bound the resource", () => {
-  const { left, headroom } = stage();
-  const ofMemory = { ...QUOTA, bounds: {} };
-  const bounds = { ...QUOTA.bounds, "requests.cpu": { hard: 500, used: 450 } };
-  const requests = { ...QUOTA, bounds };
-  assert.deepEqual([left(), left(ofMemory), left(seen(1300, 10))], [300, undefined, -300]);
-  const both = (["limits", "requests"] as const).map((one) => headroom(requests, one));
-  assert.deepEqual([headroom(QUOTA, "requests"), ...both], [undefined, 300, 50]);
+pure("divideQuota() divides by weight, between original limit and ceiling", () => {
+  const rows:
+    readonly (readonly [bids: readonly QuotaBid[], room: number, shares: readonly number[]])[] = [
+      [[], 0, []],
+      // Ceilings that fit stay as they are.
+      [[bid(1, 100, 805), bid(1, 100, 400)], 1210, [805, 400]],
+      [[bid(100, 100, 4000), bid(300, 100, 4000)], 1000, [250, 750]],
+      [[bid(100, 400, 4000), bid(300, 100, 4000)], 1000, [400, 600]],
+      [[bid(100, 100, 4000), bid(300, 100, 305)], 1000, [700, 305]],
+      // Where no more fits: original limits, off the grid too.
+      ...[-100, 0, 300, 458, 469].map((room) =>
+        [[bid(1, 125, 1000), bid(1, 333, 1000)], room, [125, 333]] as const
+      ),
+      [[bid(1, 125, 1000), bid(1, 333, 1000)], 480, [140, 340]],
+    ];
+  for (const [bids, room, shares] of rows) assert.deepEqual(divideQuota(bids, room), shares);
 });
 
-pure("headroom() counts a raise from its booking, and none that was refused", () => {
-  const { left, book, time } = stage();
-  const first = book(50);
-  const second = book(30);
-  book(-70);
-  assert.equal(left(), 220);
-  second(0);
-  assert.equal(left(), 250);
-  // However long an answer takes.
-  time.now = 60_000;
-  assert.equal(left(), 250);
-  first(20, "15");
-  assert.equal(left(), 280);
-});
+const anyBid = fc.record({
+  weight: fc.integer({ min: 1, max: 5000 }),
+  floor: fc.nat(2000),
+  more: fc.nat(10_000),
+}).map(({ weight, floor, more }) => bid(weight, floor, floor + more));
 
-pure("headroom() counts each of several raises until the quota counts it", () => {
-  const { left, book } = stage();
-  const raises = [50, 30, 40].map((change) => [change, book(change)] as const);
-  // The quota's new version is often there before the answer, and a reconcile may have an older one.
-  assert.deepEqual([left(seen(750, 11)), left()], [180, 180]);
-  for (const [index, [change, settle]] of raises.entries()) settle(change, `${12 + 2 * index}`);
-  const copies = [[750, 11], [780, 13], [820, 15], [790, 20]] as const;
-  assert.deepEqual(copies.map(([used, version]) => left(seen(used, version))), [
-    180,
-    180,
-    180,
-    210,
-  ]);
-});
-
-pure("headroom() counts a raise that a decrease hides for two seconds at most", () => {
-  const { left, book, time } = stage();
-  book(50)(50, "12");
-  assert.deepEqual([left(seen(600, 11)), left(seen(600, 12))], [350, 400]);
-  book(50, seen(600, 12))(50, "30");
-  const after = [0, 1999, 2000].map((now) => {
-    time.now = now;
-    return left(seen(500, 13));
-  });
-  assert.deepEqual(after, [450, 450, 500]);
-});
-
-pure("headroom() counts a raise with an unknown outcome for two seconds", () => {
-  const { left, book, time } = stage();
-  const settle = book(50);
-  time.now = 30_000;
-  settle(50);
-  assert.equal(left(), 250);
-  time.now = 32_000;
-  assert.equal(left(), 300);
-});
-
-/** A server that counts raises before it answers, and decreases when it gets round to them. */
-pure("headroom() never leaves more than the server would take, whatever is on its way", () => {
-  const step = fc.oneof(
-    fc.record({ kind: fc.constant("send" as const), part: fc.integer({ min: 1, max: 10 }) }),
-    fc.record({ kind: fc.constantFrom("answer", "watch", "count down") }),
-  );
-  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-    const { left, book } = stage();
-    let version = 10;
-    let used = 700;
-    let down = 0;
-    let copy = seen(used, version);
-    const versions: ResourceQuota[] = [];
-    const answers: (() => void)[] = [];
-    for (const one of steps) {
-      if ("part" in one) {
-        const room = left(copy) ?? 0;
-        const raise = Math.floor(room * one.part / 10);
-        if (raise <= 0) continue;
-        const settle = book(raise, copy);
-        assert.ok(used + raise <= 1000, `${used} and ${raise}`);
-        used += raise;
-        down += Math.floor(raise / 2);
-        versions.push(seen(used, ++version));
-        const pod = `${++version}`;
-        answers.push(() => settle(raise, pod));
-      } else if (one.kind === "answer") answers.shift()?.();
-      else if (one.kind === "watch") copy = versions.shift() ?? copy;
-      else if (down > 0) {
-        used -= down;
-        down = 0;
-        versions.push(seen(used, ++version));
+pure("divideQuota() keeps what agents may use within the room, or gives original limits", () => {
+  fc.assert(
+    fc.property(fc.array(anyBid, { maxLength: 20 }), fc.integer({ max: 40_000 }), (bids, room) => {
+      const ceilings = divideQuota(bids, room);
+      const sum = bids.reduce(
+        (total, one, index) =>
+          total + roundBounds({ floor: one.floor, ceiling: ceilings[index] ?? NaN }).ceiling,
+        0,
+      );
+      const isAtFloors = bids.every(({ floor }, index) => ceilings[index] === floor);
+      assert.ok(sum <= room || isAtFloors, `${sum} of ${room}`);
+      for (const [index, { floor, ceiling }] of bids.entries()) {
+        const share = ceilings[index] ?? NaN;
+        assert.ok(share >= floor && share <= ceiling, `${floor} ${share} ${ceiling}`);
       }
-    }
-  }));
+      assert.deepEqual(divideQuota(bids, room), ceilings);
+    }),
+  );
+});
+
+/** Pods of one container in a namespace, and a clock. */
+function sharesStage(names: readonly string[]) {
+  const state = { version: 0, nowMs: 0, names };
+  const bids = (podKey: string) => [{ ...bid(1, 100, 1000), name: podKey }];
+  const woken: string[] = [];
+  let divisions = 0;
+  const sharesOf = createQuotaShares({
+    uses: {
+      bids() {
+        divisions++;
+        return state.names.map((podKey) => ({ podKey, bids: bids(podKey) }));
+      },
+      namespace: () => state,
+      pod: (podKey) => ({ bids: bids(podKey) }) as unknown as PodUse,
+    },
+    clock: { monotonic: () => state.nowMs },
+    wake: (podKey) => void woken.push(podKey),
+  });
+  const of = (podKey: string, room = 900) => {
+    const { shares: found, againMs } = sharesOf(sampleQuota(), "limits", { podKey, room });
+    return [found.get(podKey), againMs];
+  };
+  return { state, woken, of, divisions: () => divisions };
+}
+
+pure("createQuotaShares() divides anew for another room or other pods", () => {
+  const { state, of, woken } = sharesStage(["a", "b", "c"]);
+  of("a");
+  state.nowMs += 1000;
+  assert.deepEqual(of("a", 910), [310, undefined]);
+  // The step that is left went to the pod that asks.
+  assert.deepEqual(woken, []);
+  state.nowMs += 1000;
+  state.version++;
+  state.names = ["a", "b", "c", "d"];
+  assert.deepEqual(of("d"), [220, undefined]);
+  assert.deepEqual(woken, ["a", "b", "c"]);
+});
+
+pure("createQuotaShares() divides for a crowd every ten milliseconds a pod", () => {
+  const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
+  const { state, of, divisions } = sharesStage(names);
+  of("p0", 20_000);
+  state.nowMs += 400;
+  state.version++;
+  // The last division counts until then, and a pod that came later has its original limit.
+  assert.deepEqual(of("p0", 20_000), [200, 600]);
+  assert.deepEqual(of("late", 20_000), [100, 600]);
+  assert.equal(divisions(), 1);
+  state.nowMs += 600;
+  assert.deepEqual(of("p0", 30_000), [300, undefined]);
+  assert.equal(divisions(), 2);
+});
+
+interface BidChoice {
+  readonly container?: ContainerFields;
+  readonly pod?: Partial<Pod>;
+  /** The original limit on record. */
+  readonly own?: string;
+  readonly burstFactor?: number;
+  readonly draining?: boolean;
+}
+
+/** The bids of a pod of one container: 100 m requested, a limit of 200 m, on a node of 4 cores. */
+function bidsOf({ container = {}, pod: change = {}, own, burstFactor = 4, draining }: BidChoice) {
+  const bare = samplePod("web", { containers: [sampleContainer(container)] });
+  const pod: Pod = { ...bare, phase: "Running", ...change };
+  const status = own === undefined ? {} : { originalLimits: [{ name: "app", cpu: own }] };
+  const allocation: PodAllocation = { ...sampleAllocation(pod), status };
+  const node = sampleNode("node-1");
+  const caches = marketCaches({
+    pods: fixedCache([pod]),
+    allocations: fixedCache([allocation]),
+    nodes: fixedCache([draining ? { ...node, draining } : node]),
+  });
+  const config = { ...DEFAULT_MARKET_CONFIG, burstFactor };
+  return createQuotaBids({ caches, clock: { wall: () => 0 }, config })("shop/web")
+    .map(({ weight, floor, ceiling }) => [weight, floor, ceiling]);
+}
+
+pure("createQuotaBids() bids from what a container keeps to its ceiling, by weight", () => {
+  const { metadata } = samplePod("web");
+  const withMetadata = (change: Partial<Pod["metadata"]>): BidChoice => ({
+    pod: { metadata: { ...metadata, ...change } },
+  });
+  const raised = { container: { requests: {}, limits: { cpu: 700 } }, own: "200m" };
+  const critical = { priorityClassName: "system-node-critical" };
+  const rows: readonly (readonly [BidChoice, ...bids: readonly number[][]])[] = [
+    [{}, [100, 200, 800]],
+    [{ pod: { phase: "Pending" } }, [100, 200, 800]],
+    [{ container: { containerID: "containerd://a" } }, [100, 200, 800]],
+    [{ burstFactor: 8, pod: { priority: 2000 } }, [150, 200, 1600]],
+    // The limit that the market has set says nothing.
+    [{ container: { limits: { cpu: 700 } }, own: "200m" }, [100, 200, 800]],
+    [withMetadata({ annotations: { "mbcas.io/max-cpu": "150m" } }), [100, 150, 150]],
+    [{ ...raised, draining: true }, [100, 700, 700]],
+    [{ ...raised, pod: critical }, [100, 700, 800]],
+    // Limits that stay have no bid.
+    [withMetadata({ terminating: true })],
+    [withMetadata({ labels: { "mbcas.io/managed": "false" } })],
+    [{ pod: { podLevel: { requests: {}, limits: { cpu: 600 } } } }],
+    [{ container: { limitManagers: ["mbcas"] } }],
+  ];
+  for (const [choice, ...bids] of rows) assert.deepEqual(bidsOf(choice), bids);
 });

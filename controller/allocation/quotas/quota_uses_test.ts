@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { QuotaScope, ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { ContainerBounds, PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { QuotaScope, ResourceQuota } from "../../../shared/api/namespace.ts";
 import {
+  cpuLimits,
   sampleAllocation,
   sampleContainer,
   sampleGuaranteed,
@@ -14,7 +15,7 @@ import { createWatchedCache } from "../../../tests/fixtures/caches.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { podUseOf } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";
-import type { QuotaResource } from "./quota_ledger.ts";
+import { createQuotaLedger, type QuotaResource } from "./quota_ledger.ts";
 import { createQuotaUses } from "./quota_uses.ts";
 
 function podOf(name: string, containers: readonly PodContainer[], change: Partial<Pod> = {}): Pod {
@@ -27,24 +28,15 @@ const limited = (name: string, cpu: number, change: Partial<Pod> = {}): Pod =>
 const moving = (name: string, cpu: number, change: Partial<Pod> = {}): Pod =>
   podOf(name, [sampleGuaranteed({ requests: { cpu }, limits: { cpu } })], change);
 
-/** Original limit and request of container `app`, and its bounds where those are given. */
-function allocationOf(
-  pod: Pod,
-  { cpu = "200m", bounds }: {
-    readonly cpu?: string;
-    readonly bounds?: Partial<Pick<ContainerBounds, "held" | "ceiling">> | undefined;
-  } = {},
-): PodAllocation {
+type AppBounds = Partial<Pick<ContainerBounds, "held" | "ceiling">>;
+
+function allocationOf(pod: Pod, bounds?: AppBounds, cpu = "200m"): PodAllocation {
   const own = [{ name: "app", cpu }];
   const app = { name: "app", containerID: "c", floor: 100, ceiling: 0, weight: 1, ...bounds };
   const published = { revision: 1, reason: "", containers: [app] };
-  return {
-    ...sampleAllocation(pod),
-    status: {
-      ...{ originalLimits: own, originalRequests: own },
-      ...(bounds === undefined ? {} : { bounds: published }),
-    },
-  };
+  const originals = { originalLimits: own, originalRequests: own };
+  const status = bounds === undefined ? originals : { ...originals, bounds: published };
+  return { ...sampleAllocation(pod), status };
 }
 
 const bid = (floor: number): readonly QuotaBid[] => [
@@ -52,8 +44,8 @@ const bid = (floor: number): readonly QuotaBid[] => [
 ];
 
 /** `used original fixed raise` of limits and of requests, and `movesRequest`. */
-function use(pod: Pod, allocation?: PodAllocation, bids: readonly QuotaBid[] = []): string {
-  const found = podUseOf(pod, { allocation, bids });
+function use(pod: Pod, allocation?: PodAllocation): string {
+  const found = podUseOf(pod, { allocation, bids: [] });
   if (found === undefined) return "ended";
   const of = (resource: QuotaResource): string => {
     const { used, original, fixed, raise } = found[resource];
@@ -62,14 +54,10 @@ function use(pod: Pod, allocation?: PodAllocation, bids: readonly QuotaBid[] = [
   return `${of("limits")}, ${of("requests")}${found.movesRequest ? " moves" : ""}`;
 }
 
-const INIT = (limit: number, request = 10, more: Partial<PodContainer> = {}): Partial<Pod> => ({
-  initContainers: [
-    sampleContainer({
-      ...{ name: "prepare", requests: { cpu: request }, limits: { cpu: limit } },
-      ...more,
-    }),
-  ],
-});
+function withInit(limit: number, request = 10, sidecarsBefore = 0): Partial<Pod> {
+  const amounts = { requests: { cpu: request }, limits: { cpu: limit } };
+  return { initContainers: [sampleContainer({ name: "prepare", sidecarsBefore, ...amounts })] };
+}
 
 pure("podUseOf() counts as the server's quota does, and what of it is own, fixed or raised", () => {
   const free = { ...sampleContainer({ name: "free" }), limits: {} };
@@ -84,8 +72,8 @@ pure("podUseOf() counts as the server's quota does, and what of it is own, fixed
     [limited("a", 150), "150 200 150 0, 100 100 100 0"],
     [moving("a", 900), "900 200 900 700, 900 200 900 700 moves"],
     // The limit of the init container can't be given back.
-    [limited("a", 500, INIT(350, 300)), "500 350 500 150, 300 300 300 0"],
-    [limited("a", 500, INIT(2000)), "2000 2000 2000 0, 100 100 100 0"],
+    [limited("a", 500, withInit(350, 300)), "500 350 500 150, 300 300 300 0"],
+    [limited("a", 500, withInit(2000)), "2000 2000 2000 0, 100 100 100 0"],
     [
       limited("a", 500, { podLevel: { requests: { cpu: 400 }, limits: { cpu: 600 } } }),
       "600 600 600 0, 400 400 400 0",
@@ -101,18 +89,16 @@ pure("podUseOf() counts as the server's quota does, and what of it is own, fixed
   }
   // A sidecar counts beside the init containers that start after it.
   const sidecar = sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } });
-  const beside = (more: Partial<PodContainer>) =>
-    use(podOf("a", [sampleContainer(), sidecar], INIT(400, 10, more))).split(" ")[0];
-  assert.deepEqual([beside({}), beside({ sidecarsBefore: 1 })], ["400", "550"]);
+  const beside = (sidecarsBefore: number) =>
+    use(podOf("a", [sampleContainer(), sidecar], withInit(400, 10, sidecarsBefore))).split(" ")[0];
+  assert.deepEqual([beside(0), beside(1)], ["400", "550"]);
 });
 
 pure("podUseOf() finds what limits are above their ceilings, where that may be taken back", () => {
-  const raise = (
-    bounds?: Partial<Pick<ContainerBounds, "held" | "ceiling">>,
-    change: Partial<Pod> = {},
-  ) => {
+  const raise = (bounds?: AppBounds, change: Partial<Pod> = {}) => {
     const pod = limited("a", 500, change);
-    return podUseOf(pod, { allocation: allocationOf(pod, { bounds }), bids: [] })?.limits.raise;
+    const allocation = allocationOf(pod, bounds);
+    return podUseOf(pod, { allocation, bids: [] })?.limits.raise;
   };
   const { metadata } = limited("a", 500);
   assert.deepEqual([raise(), raise({ ceiling: 450 }), raise({ ceiling: 600 })], [300, 50, 0]);
@@ -133,7 +119,7 @@ pure("podUseOf() finds what quotas count beside the bids, whatever the limit is 
   };
   assert.deepEqual([fixed(limited("a", 200)), fixed(limited("a", 700))], [[0, 100], [0, 100]]);
   assert.deepEqual(fixed(limited("a", 700, { overheadCPU: 50 })), [50, 150]);
-  assert.deepEqual(fixed(limited("a", 700, INIT(350))), [150, 100]);
+  assert.deepEqual(fixed(limited("a", 700, withInit(350))), [150, 100]);
   assert.deepEqual(fixed(moving("a", 900)), [0, 0]);
 });
 
@@ -161,7 +147,7 @@ function stage() {
   };
   const record = (pod: Pod, cpu = "200m"): void => {
     pods.put(pod);
-    allocations.put(allocationOf(pod, { cpu }));
+    allocations.put(allocationOf(pod, undefined, cpu));
   };
   const reads = (act: () => void): number => {
     const before = pods.reads + allocations.reads;
@@ -172,7 +158,7 @@ function stage() {
 }
 
 pure("createQuotaUses() sums a namespace's pods, as they come, change and go", () => {
-  const { pods, allocations, bids, uses, sums, record } = stage();
+  const { pods, bids, uses, sums, record } = stage();
   record(limited("a", 800));
   pods.put(limited("b", 300));
   pods.put(limited("job", 4000, { phase: "Succeeded" }));
@@ -186,8 +172,6 @@ pure("createQuotaUses() sums a namespace's pods, as they come, change and go", (
   for (const pod of [limited("b", 300), moving("fixed", 900)]) pods.remove(pod);
   pods.put(limited("a", 500));
   assert.equal(sums(), "500 300 500 200");
-  allocations.put(allocationOf(limited("a", 500), { cpu: "300m" }));
-  assert.equal(sums(), "500 200 500 300");
   pods.put(limited("a", 250, { phase: "Failed" }));
   assert.equal(sums(), "0 0 0 0");
 });
@@ -274,13 +258,126 @@ pure("createQuotaUses() has the sums of a fresh look after any changes", () => {
       const pod = makes(name, limit, change);
       if (gone) pods.remove(pod);
       else pods.put(pod);
-      if (own !== undefined) allocations.put(allocationOf(pod, { cpu: `${own}m` }));
+      if (own !== undefined) allocations.put(allocationOf(pod, undefined, `${own}m`));
     }
     const fresh = createQuotaUses({ pods, allocations, bidsOf: () => [], wake: () => {} });
     for (const scopes of [[], TERMINATING]) {
       for (const resource of ["limits", "requests"] as const) {
         const asked = quota(scopes);
         assert.deepEqual(uses.sum(asked, resource), fresh.sum(asked, resource));
+      }
+    }
+  }));
+});
+
+/** A quota of 1000 m that has this much used in this version. */
+function seen(used: number, version: number, change: Partial<ResourceQuota> = {}): ResourceQuota {
+  const metadata = { ...sampleQuota().metadata, resourceVersion: `${version}` };
+  return sampleQuota({ metadata, ...cpuLimits(1000, used), ...change });
+}
+
+const QUOTA = seen(700, 10);
+
+function ledgerStage() {
+  const time = { now: 0 };
+  const { headroom, book } = createQuotaLedger({ monotonic: () => time.now });
+  return {
+    time,
+    left: (quota: ResourceQuota = QUOTA) => headroom(quota, "limits"),
+    headroom,
+    book: (change: number, quota = QUOTA) => book([quota], change, { resources: ["limits"] }),
+  };
+}
+
+pure("headroom() is what the quota leaves, nothing where it does not bound the resource", () => {
+  const { left, headroom } = ledgerStage();
+  const ofMemory = { ...QUOTA, bounds: {} };
+  const bounds = { ...QUOTA.bounds, "requests.cpu": { hard: 500, used: 450 } };
+  const requests = { ...QUOTA, bounds };
+  assert.deepEqual([left(), left(ofMemory), left(seen(1300, 10))], [300, undefined, -300]);
+  const both = (["limits", "requests"] as const).map((one) => headroom(requests, one));
+  assert.deepEqual([headroom(QUOTA, "requests"), ...both], [undefined, 300, 50]);
+});
+
+pure("headroom() counts a raise from its booking, and none that was refused", () => {
+  const { left, book, time } = ledgerStage();
+  const first = book(50);
+  const second = book(30);
+  book(-70);
+  assert.equal(left(), 220);
+  second(0);
+  assert.equal(left(), 250);
+  // However long an answer takes.
+  time.now = 60_000;
+  assert.equal(left(), 250);
+  first(20, "15");
+  assert.equal(left(), 280);
+});
+
+pure("headroom() counts each of several raises until the quota counts it", () => {
+  const { left, book } = ledgerStage();
+  const raises = [50, 30, 40].map((change) => [change, book(change)] as const);
+  // The quota's new version is often there before the answer, and a reconcile may have an older one.
+  assert.deepEqual([left(seen(750, 11)), left()], [180, 180]);
+  for (const [index, [change, settle]] of raises.entries()) settle(change, `${12 + 2 * index}`);
+  const copies = [[750, 11], [780, 13], [820, 15], [790, 20]] as const;
+  const found = copies.map(([used, version]) => left(seen(used, version)));
+  assert.deepEqual(found, [180, 180, 180, 210]);
+});
+
+pure("headroom() counts a raise that a decrease hides for two seconds at most", () => {
+  const { left, book, time } = ledgerStage();
+  book(50)(50, "12");
+  assert.deepEqual([left(seen(600, 11)), left(seen(600, 12))], [350, 400]);
+  book(50, seen(600, 12))(50, "30");
+  const after = [0, 1999, 2000].map((now) => {
+    time.now = now;
+    return left(seen(500, 13));
+  });
+  assert.deepEqual(after, [450, 450, 500]);
+});
+
+pure("headroom() counts a raise with an unknown outcome for two seconds", () => {
+  const { left, book, time } = ledgerStage();
+  const settle = book(50);
+  time.now = 30_000;
+  settle(50);
+  assert.equal(left(), 250);
+  time.now = 32_000;
+  assert.equal(left(), 300);
+});
+
+pure("headroom() never leaves more than the server would take, whatever is on its way", () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("send" as const), part: fc.integer({ min: 1, max: 10 }) }),
+    fc.record({ kind: fc.constantFrom("answer", "watch", "count down") }),
+  );
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    const { left, book } = ledgerStage();
+    let version = 10;
+    let used = 700;
+    let down = 0;
+    let copy = seen(used, version);
+    const versions: ResourceQuota[] = [];
+    const answers: (() => void)[] = [];
+    for (const one of steps) {
+      if ("part" in one) {
+        const room = left(copy) ?? 0;
+        const raise = Math.floor(room * one.part / 10);
+        if (raise <= 0) continue;
+        const settle = book(raise, copy);
+        assert.ok(used + raise <= 1000, `${used} and ${raise}`);
+        used += raise;
+        down += Math.floor(raise / 2);
+        versions.push(seen(used, ++version));
+        const pod = `${++version}`;
+        answers.push(() => settle(raise, pod));
+      } else if (one.kind === "answer") answers.shift()?.();
+      else if (one.kind === "watch") copy = versions.shift() ?? copy;
+      else if (down > 0) {
+        used -= down;
+        down = 0;
+        versions.push(seen(used, ++version));
       }
     }
   }));

@@ -1,29 +1,31 @@
+import assert from "node:assert/strict";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Workload } from "../../../shared/api/workload.ts";
+import { createPermits } from "../../../shared/control/permits.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import type { RightsizingSnapshot } from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
+import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   MI,
   NOW_MS,
   rightsizingSnapshot,
+  templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_ports.ts";
-import assert from "node:assert/strict";
-import { CONTROLLER_SETTINGS } from "../../settings.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Condition } from "../../../shared/api/object.ts";
-import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
-import type { Workload } from "../../../shared/api/workload.ts";
-import { createPermits } from "../../../shared/control/permits.ts";
-import { silentLog } from "../../../shared/log.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
 import { createUsageAnswers } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import {
-  reconciledAs,
   storedPolicy,
   workloadNamed,
 } from "../../../tests/fixtures/rightsizing/workload_records.ts";
+import { sampleWorkload, workloadSpec } from "../../../tests/fixtures/sample_workloads.ts";
+import type { ReconcileOutcome } from "../outcome.ts";
 import type { UsageAnswer, UsageQuery } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
-import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
+import { PolicySchedule } from "./policy_schedule.ts";
 
 const NEVER = new AbortController().signal;
 const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
@@ -35,13 +37,20 @@ interface Cycle {
   readonly only?: ReadonlySet<string>;
 }
 
+function clusterOf(snapshot: RightsizingSnapshot): CycleParts["cluster"] {
+  return {
+    podsOf: () => ({ pods: [], otherPods: [] }),
+    correctionsOf: () => new Map(),
+    snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
+  };
+}
+
 /** Cycles with a source that answers by `answer`. */
 function stage(
   answer: (question: UsageQuery) => Promise<UsageAnswer> = () => Promise.resolve(NO_USAGE),
   { workers = 10, ...parts }: Partial<CycleParts> & { readonly workers?: number } = {},
 ) {
   const asked: string[] = [];
-  const snapshot = rightsizingSnapshot({ pods: [] });
   const refuse = () => assert.fail("no flush");
   const records = new RecordStore({
     reports: [],
@@ -63,11 +72,7 @@ function stage(
     permits: createPermits(() => workers),
     clock: { wall: () => NOW_MS },
     appliers: recordedAppliers(),
-    cluster: {
-      podsOf: () => ({ pods: [], otherPods: [] }),
-      correctionsOf: () => new Map(),
-      snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
-    },
+    cluster: clusterOf(rightsizingSnapshot({ pods: [] })),
     ...parts,
   });
   const end = new AbortController();
@@ -112,17 +117,14 @@ pure("run() reconciles the workloads that the policy wins", async () => {
 pure("run() records a workload that can't be read, and reconciles the others", async () => {
   const { asked, run } = stage();
   const { kind, metadata, rollout } = workloadNamed("odd");
-  const unreadableTemplate = "Cannot read a template: it has no containers";
-  const more = [{ kind, metadata, rollout, unreadableTemplate }];
+  const more = [{ kind, metadata, rollout, unreadableTemplate: "no containers" }];
   const outcome = await run(ALL, { names: ["web"], more });
   assert.deepEqual(asked, ["web"]);
   assert.deepEqual(
-    outcome.matched.map(({ workload, status, reason }) => [
-      ...[workload.name, status, reason],
-    ]),
+    outcome.matched.map(({ workload, status, reason }) => [workload.name, status, reason]),
     [["odd", "Error", "UnreadableTemplate"], ["web", "Skipped", "ProviderUnavailable"]],
   );
-  assert.equal(outcome.matched[0]?.message, unreadableTemplate);
+  assert.equal(outcome.matched[0]?.message, "no containers");
   // The source is down for all that it was asked for.
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
   assert.equal(outcome.aborted, false);
@@ -176,7 +178,6 @@ pure("run() reports a missing permission, and no other refusals", async () => {
     }
   }
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
-  const snapshot = rightsizingSnapshot({ pods: [], strategy });
   const appliers = recordedAppliers();
   const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
   appliers.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
@@ -184,11 +185,7 @@ pure("run() reports a missing permission, and no other refusals", async () => {
   const refused: string[] = [];
   const { run } = stage((question) => source.usage(question, NEVER), {
     appliers,
-    cluster: {
-      podsOf: () => ({ pods: [], otherPods: [] }),
-      correctionsOf: () => new Map(),
-      snapshotOf: ({ workload }, known) => ({ ...snapshot, ...known, workload }),
-    },
+    cluster: clusterOf(rightsizingSnapshot({ pods: [], strategy })),
     lacksPermission: ({ metadata }, permission) =>
       void refused.push(`${metadata.name}: ${permission}`),
   });
@@ -219,123 +216,181 @@ pure("run() never reconciles a workload twice at the same time", async () => {
   assert.deepEqual(asked, ["web", "web"]);
 });
 
-pure("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
-  const unwritten = (namespace: string) => namespace === "bank" ? "forbidden" : undefined;
-  const matchedIn = (...namespaces: readonly string[]) => ({
-    matched: namespaces.map((namespace) =>
-      reconciledAs("web", { record: { workload: { kind: "Deployment", namespace, name: "web" } } })
-        .outcome.record
-    ),
+const INTERVAL_MS = 300_000;
+const KEY = "shop/all";
+const WEB = "Deployment/shop/web";
+
+/** One Deployment, and policies that are changed by `put` and `remove`. */
+function scheduleStage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const all = new Map<string, StoredPolicy>();
+  const workload = sampleWorkload({ spec: workloadSpec([templateContainer()]) });
+  const workloads = new Map<string, Workload>([[WEB, workload]]);
+  const schedule = new PolicySchedule({
+    policies: { get: (key) => all.get(key), all: () => [...all.values()] },
+    workloads: () => workloads.values(),
+    input: () => ({ namespaces: new Map([["shop", {}]]), policyNamespaces: [] }),
+    clock,
+    random: seededRandom(1),
   });
-  const problem = unwrittenRecord(matchedIn("shop", "bank"), { unwritten });
-  assert.equal(problem?.reason, "RecordNotWritten");
-  assert.match(problem.message, / bank: forbidden$/);
-  assert.equal(unwrittenRecord(matchedIn("shop"), { unwritten }), undefined);
-});
-
-const POLICY = storedPolicy();
-const RECONCILED = reconciledAs("web");
-const OUTCOME: CycleOutcome = {
-  matched: [RECONCILED.outcome.record],
-  reconciled: [RECONCILED],
-  aborted: false,
-};
-
-/** Reports of the cycle, in order, each by its beginning. */
-async function reported(
-  { outcome, policy = POLICY, present = policy, refuses = false, aborted = false }: {
-    readonly outcome?: Partial<CycleOutcome>;
-    readonly policy?: typeof POLICY;
-    readonly present?: typeof POLICY | undefined;
-    readonly refuses?: boolean;
-    readonly aborted?: boolean;
-  } = {},
-): Promise<readonly string[]> {
-  const { asked, workloads: writer } = recordedAppliers();
-  const reporting = reportCycle(policy, {
-    outcome: { ...OUTCOME, ...outcome },
-    present,
-    statuses: {
-      writeStatus(_policy: unknown, { conditions = [], workloads }: PolicyStatus) {
-        const { reason = "", message = "" } = conditions.find(({ type }) => type === "Ready") ?? {};
-        asked.push(`${workloads?.length ?? "no"} workloads, ${reason}: ${message}`);
-        return refuses ? Promise.reject(new TypeError("Cannot write")) : Promise.resolve("2");
-      },
-    },
-    events: {
-      emit: ({ about, reason, message }) => void asked.push(`${about.kind} ${reason}: ${message}`),
-    },
-    writer,
-    vpas: {
-      publish: (_policy, { reconciled }) =>
-        Promise.resolve(void asked.push(`publish ${reconciled.length}`)),
-    },
-    permits: createPermits(() => 1),
-    settings: () => ({ ...CONTROLLER_SETTINGS.parse({}), annotateWorkloads: true }),
-    clock: { wall: () => NOW_MS },
-    log: silentLog,
-    signal: aborted ? AbortSignal.abort() : new AbortController().signal,
-  });
-  if (refuses) await assert.rejects(reporting, TypeError);
-  else await reporting;
-  return asked.map((line) => line.replace(/ \{.*|: each field of the policy is valid$/, ""));
-}
-
-const VALID = "1 workloads, PolicyValid";
-const REST = ["publish 1", "annotate web"];
-
-pure("reportCycle() writes the status first, and reports in any case", async () => {
-  assert.deepEqual(await reported(), [VALID, ...REST]);
-  assert.deepEqual(await reported({ refuses: true }), [VALID, ...REST]);
-  assert.deepEqual(await reported({ aborted: true }), [VALID]);
-});
-
-pure("reportCycle() writes no status of an aborted or outdated cycle", async () => {
-  assert.deepEqual(await reported({ outcome: { aborted: true } }), REST);
-  for (const change of [{ uid: "q" }, { generation: 2 }]) {
-    assert.deepEqual(await reported({ present: storedPolicy("all", {}, change) }), REST);
+  function put(name: string, generation: number, spec?: Partial<PolicySpec>): StoredPolicy {
+    const valid = spec === undefined ? null : { intervalMs: INTERVAL_MS, ...spec };
+    const policy = storedPolicy(name, valid, { generation });
+    all.set(`shop/${name}`, policy);
+    return policy;
   }
-  assert.deepEqual(await reported({ policy: storedPolicy("all", { mode: "Disabled" }) }), [
-    "no workloads, PolicyValid",
-    ...REST,
-  ]);
-});
-
-/** The policy with these conditions in its status. */
-function withCondition(policy: typeof POLICY, reason: Condition["reason"], message: string) {
-  const lastTransitionTime = new Date(NOW_MS).toISOString();
-  const condition = {
-    type: "Ready",
-    status: "False",
-    reason,
-    message,
-    lastTransitionTime,
-  } as const;
-  return { ...policy, status: { conditions: [condition] } };
+  /** Keys that are due within this time, in order. */
+  async function due(ms: number): Promise<readonly string[]> {
+    const end = new AbortController();
+    const keys: string[] = [];
+    const taking = (async () => {
+      for (;;) {
+        const key = await schedule.queue.take(end.signal);
+        if (key === undefined) return;
+        keys.push(key);
+        schedule.queue.done(key);
+      }
+    })();
+    await clock.runUntil(clock.monotonic() + ms);
+    end.abort();
+    await taking;
+    return keys;
+  }
+  /** Runs a cycle of a policy that ends as `outcome` says. */
+  function cycle(policy: StoredPolicy, outcome: Partial<CycleOutcome> = {}) {
+    const begun = schedule.begin(policy, NEVER);
+    const whole = { matched: [], reconciled: [], aborted: false, ...outcome };
+    const retryMs = schedule.reconciled(begun, whole);
+    schedule.end(begun, { hasOutcome: true });
+    return { only: begun.only && [...begun.only], retryMs };
+  }
+  const reconciled = (failure?: object): Pick<CycleOutcome, "reconciled"> => ({
+    reconciled: [{ workload, outcome: { failure } as ReconcileOutcome }],
+  });
+  return {
+    ...{ clock, schedule, workload, put, due, cycle, reconciled },
+    remove: () => void all.delete(KEY),
+  };
 }
 
-pure("reportCycle() reports an unwritable record in one event, and each status", async () => {
-  const outcome = { unwritten: { reason: "RecordNotWritten", message: "forbidden" } as const };
-  const [event, status] = await reported({ outcome });
-  assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
-  assert.equal(status, "1 workloads, RecordNotWritten: forbidden");
-  const present = withCondition(POLICY, "RecordNotWritten", "");
-  assert.deepEqual(await reported({ outcome, present }), [status, ...REST]);
-  // A problem of the policy comes before that of its record.
-  const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
-  const [, other] = await reported({ outcome: { ...outcome, problem } });
-  assert.equal(other, "1 workloads, ProviderUnavailable: refused");
+/** A stage with a policy that has been read. */
+function begunStage() {
+  const stage = scheduleStage();
+  const policy = stage.put("all", 1, {});
+  stage.schedule.policyChanged(KEY);
+  return { ...stage, policy };
+}
+
+pure("policyChanged() queues a new generation and a deletion, and nothing else", async () => {
+  const { schedule, put, remove, due } = scheduleStage();
+  const first = put("all", 1, {});
+  assert.deepEqual(schedule.policyChanged(KEY), [first]);
+  const second = put("all", 2);
+  assert.deepEqual(schedule.policyChanged(KEY), [first, second]);
+  assert.equal(schedule.policyChanged(KEY), undefined);
+  assert.deepEqual(await due(0), [KEY]);
+  assert.equal(schedule.policyChanged(KEY), undefined);
+  remove();
+  assert.deepEqual(schedule.policyChanged(KEY), [second]);
+  assert.deepEqual(await due(0), [KEY]);
 });
 
-pure("reportCycle() reports a window with too few samples in one event", async () => {
-  const policy = storedPolicy("all", { provider: "metrics-server", windowMs: 300_000 });
-  const [event = "", status] = await reported({ policy });
-  assert.match(event, /^OptimizationPolicy MetricsCollectionFailed: InsufficientSamples: /);
-  assert.match(status ?? "", /^1 workloads, PolicyValid: .* minSamples/);
-  const [, lack = ""] = /InsufficientSamples: (.*?); /.exec(event) ?? [];
-  const present = withCondition(policy, "PolicyValid", `valid; ${lack}`);
-  assert.equal((await reported({ policy, present }))[0], status);
-  const namespaces = { allow: ["elsewhere"], deny: [] };
-  const reaching = storedPolicy("all", { selector: { namespaces, workloadKinds: ["Deployment"] } });
-  assert.match((await reported({ policy: reaching }))[0] ?? "", /PolicyValid: .*elsewhere/);
+pure("policyChanged() aborts the running cycle, and the next one is over all workloads", () => {
+  const { policy, schedule, put, cycle } = begunStage();
+  assert.equal(cycle(policy).only, undefined);
+  const running = schedule.begin(policy, NEVER);
+  assert.deepEqual(running.only, new Set());
+  put("all", 2, {});
+  schedule.policyChanged(KEY);
+  assert.equal(running.signal.aborted, true);
+  schedule.end(running, { hasOutcome: true });
+  assert.equal(cycle(policy).only, undefined);
+});
+
+pure("queueAffected() queues policies of workloads that the policy had, or has", async () => {
+  const { schedule, put, remove, due } = scheduleStage();
+  const nothing = { selector: { workloadKinds: [] } };
+  put("other", 1, {});
+  put("elsewhere", 1, nothing);
+  put("unreadable", 1);
+  const affected = async (): Promise<readonly string[]> => {
+    schedule.queueAffected(KEY, schedule.policyChanged(KEY) ?? assert.fail("it has changed"));
+    return (await due(2000)).filter((key) => key !== KEY);
+  };
+  const rows = [
+    [1, {}, ["shop/other"]],
+    [2, nothing, ["shop/other"]],
+    [3, nothing, []],
+    [4, {}, ["shop/other"]],
+  ] as const;
+  for (const [generation, spec, expected] of rows) {
+    put("all", generation, spec);
+    assert.deepEqual(await affected(), expected, `generation ${generation}`);
+  }
+  remove();
+  assert.deepEqual(await affected(), ["shop/other"]);
+});
+
+pure("reconciled() begins a cycle shortly before the interval ends", async () => {
+  const { policy, clock, schedule, cycle } = begunStage();
+  cycle(policy);
+  const inMs = schedule.dueInMs(KEY);
+  assert.ok(inMs >= 0.9 * INTERVAL_MS && inMs <= 0.95 * INTERVAL_MS, `${inMs}`);
+  assert.deepEqual(cycle(policy).only, []);
+  assert.equal(schedule.dueInMs(KEY), inMs);
+  await clock.runUntil(inMs);
+  assert.equal(cycle(policy, { aborted: true }).only, undefined);
+  assert.equal(cycle(policy).only, undefined, "after an aborted cycle");
+  assert.ok(schedule.dueInMs(KEY) > 0);
+});
+
+pure("end() repeats a cycle that has no outcome", () => {
+  const { policy, schedule, cycle } = begunStage();
+  const failed = schedule.begin(policy, NEVER);
+  schedule.end(failed, { hasOutcome: false });
+  assert.equal(cycle(policy).only, undefined);
+  assert.deepEqual(cycle(policy).only, []);
+});
+
+pure("workloadChanged() queues the policy of a new workload once", async () => {
+  const { policy, schedule, workload, due, cycle, reconciled } = begunStage();
+  cycle(policy);
+  await due(0);
+  for (const one of [undefined, workload, workload]) schedule.workloadChanged(one);
+  assert.deepEqual(await due(2000), [KEY]);
+  assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
+  assert.deepEqual(cycle(policy).only, [], "it is reconciled");
+  const recreated = { ...workload, metadata: { ...workload.metadata, uid: "another" } };
+  schedule.workloadChanged(recreated);
+  assert.deepEqual(await due(2000), [KEY]);
+  assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
+  assert.deepEqual(cycle(policy).only, [WEB], "the outcome was of the deleted one");
+  schedule.keepOnly(new Map());
+  assert.deepEqual(cycle(policy).only, []);
+  schedule.workloadChanged(recreated);
+  assert.deepEqual(await due(2000), [KEY], "it is new again");
+});
+
+pure("keepOnly() deletes pending workloads that no policy selects", () => {
+  const { policy, schedule, workload, put, cycle } = begunStage();
+  const workloads = new Map([[WEB, workload]]);
+  cycle(policy);
+  schedule.workloadChanged(workload);
+  schedule.keepOnly(workloads);
+  assert.deepEqual(cycle(policy).only, [WEB]);
+  put("all", 2, { selector: { workloadKinds: [] } });
+  schedule.keepOnly(workloads);
+  assert.deepEqual(cycle(policy).only, []);
+});
+
+pure("reconciled() retries what failed for a while, and backs off", () => {
+  const { policy, cycle, reconciled } = begunStage();
+  const retry = (failure?: object): number => cycle(policy, reconciled(failure)).retryMs;
+  assert.equal(retry({ next: "leave" }), Infinity);
+  assert.equal(retry({ next: "back-off", retryAfterMs: 1e6 }), 1e6);
+  const [first, second] = [retry({ next: "back-off" }), retry({ next: "fresh" })];
+  assert.ok(first < second && second < 60_000, `${first} ${second}`);
+  assert.deepEqual(cycle(policy).only, [WEB]);
+  assert.equal(retry(), Infinity);
+  assert.ok(retry({ next: "back-off" }) <= first, "from the beginning");
 });

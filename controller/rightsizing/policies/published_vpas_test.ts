@@ -31,7 +31,6 @@ const permits = createPermits(() => 1);
 const policy = (publishVPA = true): StoredPolicy =>
   storedPolicy("all", { updateStrategy: autoPolicy({ publishVPA }).updateStrategy });
 
-/** Outcomes of a cycle for these workloads; without CPU, nothing is recommended. */
 function reconciledWith(
   { cpu = 150, names = ["web"] }: { readonly cpu?: number; readonly names?: readonly string[] } =
     {},
@@ -126,9 +125,8 @@ pure("publish() leaves a VPA of another owner alone, and reports it once", async
   await publish();
   await publish();
   assert.deepEqual(publisher.asked, []);
-  assert.deepEqual(events.map(({ about: { kind }, reason }) => [kind, reason]), [
-    ["OptimizationPolicy", "UpdateFailed"],
-  ]);
+  const reported = events.map(({ about: { kind }, reason }) => [kind, reason]);
+  assert.deepEqual(reported, [["OptimizationPolicy", "UpdateFailed"]]);
   const about = `VPANotPublished: Deployment/shop/web: VPA shop/${NAME} `;
   assert.ok(events[0]?.message.startsWith(about), events[0]?.message);
 });
@@ -166,10 +164,8 @@ pure("keepOnly() deletes published VPAs, and no others", async () => {
   publisher.asked.length = 0;
   await vpas.keepOnly((key) => key === "Deployment/shop/db");
   assert.deepEqual(publisher.asked, [`remove ${NAME}`]);
-  assert.deepEqual(table.all().map(({ metadata }) => metadata.name).toSorted(), [
-    "optipod-deployment-db",
-    "web-vpa",
-  ]);
+  const names = table.all().map(({ metadata }) => metadata.name);
+  assert.deepEqual(names.toSorted(), ["optipod-deployment-db", "web-vpa"]);
 });
 
 pure("keepOnly() goes on where one can't be deleted, and tries again", async () => {
@@ -230,15 +226,13 @@ pure("collectGarbage() keeps what a policy is for, or may be for", async () => {
   const other = storedPolicy("other");
   const { updateStrategy } = autoPolicy({ publishVPA: true });
   const publishing = storedPolicy("all", { updateStrategy });
+  const disabled = storedPolicy("all", { updateStrategy, mode: "Disabled" });
+  const heavier = storedPolicy("heavier", { weight: 500 });
+  const slow = storedPolicy("all", { intervalMs: 3_600_000 });
   const rows: readonly (readonly [string, readonly StoredPolicy[], Choice, string])[] = [
     ["a policy", [all], {}, "record, annotations"],
     ["no policy", [], {}, ""],
-    [
-      "of other kinds",
-      [storedPolicy("all", { selector: { workloadKinds: ["DaemonSet"] } })],
-      {},
-      "",
-    ],
+    ["of other kinds", [storedPolicy("all", { selector: { workloadKinds: [] } })], {}, ""],
     ["of another policy", [other], {}, "record"],
     ["annotations off", [all], { annotateWorkloads: false }, "record"],
     ["disabled", [storedPolicy("all", { mode: "Disabled" })], {}, "record, annotations"],
@@ -246,28 +240,13 @@ pure("collectGarbage() keeps what a policy is for, or may be for", async () => {
     ["unreadable", [storedPolicy("all", null)], {}, "record, VPA, annotations"],
     ["another is unreadable", [storedPolicy("other", null)], {}, ""],
     ["publishing", [publishing], {}, "record, VPA, annotations"],
-    [
-      "publishing, disabled",
-      [storedPolicy("all", { updateStrategy, mode: "Disabled" })],
-      {},
-      "record, annotations",
-    ],
-    [
-      "publishing, outweighed",
-      [publishing, storedPolicy("heavier", { weight: 500 })],
-      {},
-      "record, annotations",
-    ],
+    ["publishing, disabled", [disabled], {}, "record, annotations"],
+    ["publishing, outweighed", [publishing, heavier], {}, "record, annotations"],
     // A deleted workload may come back under its name.
     ["deleted", [publishing], { isThere: false }, ""],
     ["deleted for less than 15 min", [all], { isThere: false, minutesAgo: 14 }, "record"],
     ["deleted for 15 min", [all], { isThere: false, minutesAgo: 15 }, ""],
-    [
-      "deleted, of a slow policy",
-      [storedPolicy("all", { intervalMs: 3_600_000 })],
-      { isThere: false, minutesAgo: 69 },
-      "record",
-    ],
+    ["deleted, of a slow policy", [slow], { isThere: false, minutesAgo: 69 }, "record"],
     ["deleted with its policy", [], { isThere: false, minutesAgo: 1 }, ""],
   ];
   for (const [what, policies, choice, expected] of rows) {

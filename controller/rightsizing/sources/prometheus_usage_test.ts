@@ -10,9 +10,17 @@ import {
   servedSource,
   usageSourceContract,
 } from "../../../tests/contract/usage_contracts.ts";
+import { VERSION } from "../../../shared/version.ts";
+import { assertMatches } from "../../../tests/fixtures/assert_matches.ts";
+import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
+import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { servePrometheusStandIn } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
+import {
+  serveCustomUsage,
+  servePrometheusStandIn,
+} from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import type { UsageQuery } from "../ports.ts";
+import { createCustomUsageSource, type CustomUsageOptions } from "./custom_usage.ts";
 import { countMoments, momentsOf, splitMoments } from "./moments.ts";
 import { createPrometheusUsageSource, usageQueries } from "./prometheus_usage.ts";
 import { foreignPodFilter, podNamePattern } from "./pod_names.ts";
@@ -85,7 +93,6 @@ function source(
   return { asked, ask };
 }
 
-/** One point a moment, of this container. */
 function everyMoment(range: PrometheusRange, labels = { pod: "web-0", container: "app" }) {
   const timesMs = new Float64Array(countMoments(range))
     .map((_, index) => range.startMs + index * range.stepMs);
@@ -180,14 +187,9 @@ pure("property 12: momentsOf() lie in (from, to], the last at its end, at most 1
   );
 });
 
-function allOf(moments: ReturnType<typeof momentsOf>): number[] {
-  return Array.from(
-    { length: countMoments(moments) },
-    (_, index) => moments.startMs + index * moments.stepMs,
-  );
-}
-
 pure("splitMoments() has each moment in one part", () => {
+  const allOf = (moments: ReturnType<typeof momentsOf>): readonly number[] =>
+    Array.from({ length: countMoments(moments) }, (_, at) => moments.startMs + at * moments.stepMs);
   const shortWindows = windows.map(({ fromMs, toMs }) => ({
     fromMs: toMs - ((toMs - fromMs) % HOUR_MS || 1),
     toMs,
@@ -200,20 +202,8 @@ pure("splitMoments() has each moment in one part", () => {
   }));
 });
 
-const SAFE = "bcdfghjklmnpqrstvwxz2456789";
-const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
-
-function text(alphabet: string, minLength: number, maxLength: number) {
-  return fc.string({ unit: fc.constantFrom(...alphabet), minLength, maxLength });
-}
-
 function matches(workload: Parameters<typeof podNamePattern>[0], pod: string): boolean {
   return new RegExp(`^(?:${podNamePattern(workload)})$`).test(pod);
-}
-
-/** As the API server makes a name of `metadata.generateName`. */
-function generated(base: string, end: string): string {
-  return base.slice(0, 58) + end;
 }
 
 pure("podNamePattern() is the rule of each kind", () => {
@@ -234,21 +224,19 @@ pure("podNamePattern() is the rule of each kind", () => {
   }
 });
 
-pure("podNamePattern() holds for all names that Kubernetes makes, however long, with dots", () => {
-  const name = fc.oneof(text(`${LETTERS}-.`, 1, 63), text(LETTERS, 44, 63))
-    .filter((one) => /^[a-z0-9].*[a-z0-9]$|^[a-z0-9]$/.test(one));
-  const [hash, random] = [text(SAFE, 1, 10), text(SAFE, 5, 5)];
-  fc.assert(
-    fc.property(name, hash, random, fc.nat(1000), (name, hash, random, ordinal) => {
-      const deployed = generated(`${name}-${hash}-`, random);
-      assert.ok(matches({ kind: "Deployment", name }, deployed), deployed);
-      assert.ok(matches({ kind: "DaemonSet", name }, generated(`${name}-`, random)));
-      assert.ok(matches({ kind: "StatefulSet", name }, `${name}-${ordinal}`));
-      // A dot stands for itself.
-      const other = `${name.replaceAll(".", "x")}-${ordinal}`;
-      assert.equal(matches({ kind: "StatefulSet", name }, other), !name.includes("."));
-    }),
-  );
+pure("podNamePattern() holds for names that Kubernetes cuts, and dots stand for themselves", () => {
+  // The server cuts `metadata.generateName` to 58 characters, and adds five.
+  const generated = (base: string): string => `${base.slice(0, 58)}x2b7z`;
+  for (const length of [1, 44, 46, 47, 48, 55, 56, 57, 58, 63]) {
+    const name = "w".repeat(length);
+    for (const hash of ["6", "6d4cf56db6"]) {
+      assert.ok(matches({ kind: "Deployment", name }, generated(`${name}-${hash}-`)), `${length}`);
+    }
+    assert.ok(matches({ kind: "DaemonSet", name }, generated(`${name}-`)), `${length}`);
+    assert.ok(matches({ kind: "StatefulSet", name }, `${name}-1000`), `${length}`);
+  }
+  const pods = ["n.x-0", "nyx-0"].map((pod) => matches({ kind: "StatefulSet", name: "n.x" }, pod));
+  assert.deepEqual(pods, [true, false]);
 });
 
 pure("foreignPodFilter() knows others' pods, and those of the same maker that are gone", () => {
@@ -266,4 +254,117 @@ pure("foreignPodFilter() knows others' pods, and those of the same maker that ar
     ["alone", true],
   ];
   for (const [pod, expected] of rows) assert.equal(isOthers(pod), expected, pod);
+});
+
+usageSourceContract("createCustomUsageSource()", () => {
+  const server = serveCustomUsage(SERVED_END_MS);
+  return servedSource(server, createCustomUsageSource({ url: server.url }));
+});
+
+const NEVER = new AbortController().signal;
+const ASKED: UsageQuery = {
+  namespace: "shop",
+  workload: { kind: "Deployment", name: "web", uid: "u" },
+  pods: ["web-a"],
+  otherPods: ["secret"],
+  containers: ["app", "idle"],
+  window: { fromMs: 1000, toMs: 2000 },
+};
+const ANSWER = {
+  version: 1,
+  containers: {
+    app: { cpuMillicores: [[1500, 120.5], [2000, 0]], memoryBytes: [[1500, 4096]] },
+    idle: {},
+  },
+};
+
+async function ask(
+  answer: unknown,
+  { question = ASKED, ...options }:
+    & Partial<CustomUsageOptions>
+    & { question?: UsageQuery } = {},
+) {
+  await using server = serveCanned(() => answer);
+  const source = createCustomUsageSource({ url: `${server.url}/usage`, ...options });
+  const answered = await source.usage(question, NEVER);
+  return { answered, requests: server.requests };
+}
+
+async function problemOf(answer: unknown, options: Partial<CustomUsageOptions> = {}) {
+  const { answered } = await ask(answer, options);
+  assert.ok("problem" in answered, JSON.stringify(answered));
+  return [answered.problem, answered.message];
+}
+
+Deno.test("createCustomUsageSource() sends the question and reads the samples, as documented", async () => {
+  const { answered, requests } = await ask(ANSWER);
+  assert.ok("usage" in answered, JSON.stringify(answered));
+  const seen = Array.from(answered.usage.values(), ({ cpu, memory, ...rest }) => ({
+    ...rest,
+    samples: [cpu, memory].map(({ count, min, max, oldestMs, newestMs }) =>
+      count === 0 ? [] : [count, min, max, oldestMs, newestMs]
+    ),
+  }));
+  assert.deepEqual(seen, [
+    { container: "app", samples: [[2, 0, 120.5, 1500, 2000], [1, 4096, 4096, 1500, 1500]] },
+    { container: "idle", samples: [[], []] },
+  ]);
+  const [request] = requests;
+  assert.deepEqual([request?.method, request?.path], ["POST", "/usage"]);
+  assert.equal(request?.headers.get("user-agent"), `coallocator-controller/${VERSION}`);
+  const { otherPods: _, ...sent } = ASKED;
+  assert.deepEqual(request?.body, { version: 1, ...sent });
+});
+
+Deno.test("createCustomUsageSource() understands the examples of its document", async () => {
+  const page = await Deno.readTextFile("docs/custom-usage-source.md");
+  const [asked = "", answer = ""] = Array.from(
+    page.matchAll(/```json\n([\s\S]*?)```/g),
+    ([, text]) => text ?? "",
+  );
+  const question: UsageQuery = { ...JSON.parse(asked), otherPods: [] };
+  const { answered, requests } = await ask(JSON.parse(answer), { question });
+  assert.deepEqual(requests[0]?.body, JSON.parse(asked));
+  assert.ok("usage" in answered);
+  const { cpu, memory } = answered.usage.get("app") ?? assert.fail();
+  assert.deepEqual([cpu.count, memory.count], [2, 2]);
+});
+
+Deno.test("createCustomUsageSource() reports a rejected query and a failing server as different problems", async () => {
+  const error = (status: number) => Response.json({ error: "no\nsuch" }, { status });
+  const rows = [[422, "refused"], [404, "refused"], [503, "unreachable"]] as const;
+  for (const [status, problem] of rows) {
+    assert.deepEqual(await problemOf(error(status)), [problem, `HTTP ${status}: "no\\nsuch"`]);
+  }
+  const denied = new Response("no", { status: 401 });
+  assert.deepEqual(await problemOf(denied), ["unreachable", "HTTP 401"]);
+  assertMatches(await problemOf(ANSWER, { maxBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
+});
+
+Deno.test("createCustomUsageSource() reports which part of an answer is none", async () => {
+  const [problem, message = ""] = await problemOf({
+    containers: { app: { cpuMillicores: [[1, -2]] } },
+  });
+  assert.equal(problem, "unreadable");
+  assert.match(message, /containers\.app\.cpuMillicores\.0\.1/);
+  for (const other of ["x", null, {}, { ...ANSWER, version: 2 }, new Response("<html>")]) {
+    assert.equal((await problemOf(other))[0], "unreadable");
+  }
+});
+
+Deno.test("createCustomUsageSource() gives usage or a problem for any answer", async () => {
+  let answer: unknown;
+  await using server = serveCanned(() => answer);
+  const source = createCustomUsageSource({ url: server.url });
+  await fc.assert(
+    fc.asyncProperty(mutatedJSON(ANSWER), async (mutated) => {
+      answer = new Response(JSON.stringify(mutated) ?? "");
+      const answered = await source.usage(ASKED, NEVER);
+      if ("problem" in answered) return assert.notEqual(answered.message, "");
+      assert.deepEqual([...answered.usage.keys()], ASKED.containers);
+      for (const { cpu, memory } of answered.usage.values()) {
+        for (const { count, min } of [cpu, memory]) assert.ok(count === 0 || min >= 0);
+      }
+    }),
+  );
 });

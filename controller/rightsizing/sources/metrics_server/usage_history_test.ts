@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { KubePodUsage } from "../../../../adapters/kube/kinds/pod_metrics.ts";
 import { pure } from "../../../../tests/fixtures/pure.ts";
@@ -7,14 +6,19 @@ import { createSampledPods, type PodOwner } from "./sampled_pods.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
 import type { ReplicaSet, Workload } from "../../../../shared/api/workload.ts";
-import type { PolicySpec, StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
+import type { PolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import { fixedCache } from "../../../../tests/fixtures/caches.ts";
 import {
   autoPolicy,
   templateContainer,
   workloadPod,
 } from "../../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { sampleWorkload } from "../../../../tests/fixtures/sample_workloads.ts";
+import { storedPolicy } from "../../../../tests/fixtures/rightsizing/workload_records.ts";
+import {
+  ownedBy,
+  sampleWorkload,
+  workloadSpec,
+} from "../../../../tests/fixtures/sample_workloads.ts";
 
 const HOUR_MS = 3_600_000;
 const WEB: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "u1" };
@@ -81,28 +85,6 @@ pure("add() counts nothing of the time that an earlier process has counted", () 
   assert.equal(app().cpu.count, 2);
 });
 
-pure("property 12: usage() has samples of (now - window, now]", () => {
-  const offset = fc.integer({ min: -900_000, max: 900_000 });
-  fc.assert(fc.property(
-    fc.array(offset, { minLength: 1, maxLength: 30 }),
-    fc.integer({ min: 1, max: 900_000 }),
-    (offsets, windowMs) => {
-      const { add, app } = historyStage();
-      for (const [at, ms] of offsets.entries()) {
-        add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
-      }
-      const { cpu } = app(question(NOW_MS, windowMs));
-      const counts = (sinceMs: number): number =>
-        offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
-      // A part of the ring that the window cuts is left out.
-      assert.ok(cpu.count <= counts(windowMs));
-      assert.ok(cpu.count >= counts(windowMs - HOUR_MS / 16));
-      if (cpu.count === 0) return;
-      assert.ok(cpu.oldestMs > NOW_MS - windowMs && cpu.newestMs <= NOW_MS);
-    },
-  ));
-});
-
 pure("add() keeps what there is when the window changes, as far as it covers it", () => {
   const { add, app } = historyStage();
   add(reading({ timeMs: NOW_MS - 300_000 }));
@@ -126,10 +108,8 @@ pure("readHistory() reads what storedHistory() makes, in whatever shape rings no
     assert.deepEqual([memory.count, memory.min, memory.max], [2, 1, 2e9]);
   }
   assert.equal(readHistory(stored, { nowMs: NOW_MS - 1, slots: 16 }).newestMs, NOW_MS - 1);
-  for (
-    const [key, value] of Object.entries({ newestMs: "", windowMs: 0, containers: { app: {} } })
-  ) {
-    const read = () => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS, slots: 16 });
+  for (const wrong of [{ newestMs: "" }, { windowMs: 0 }, { containers: { app: {} } }]) {
+    const read = () => readHistory({ ...stored, ...wrong }, { nowMs: NOW_MS, slots: 16 });
     assert.throws(read, SyntaxError);
   }
 });
@@ -140,7 +120,7 @@ const DISABLED: PolicySpec = { ...METRICS, mode: "Disabled" };
 /** Owners of pods `web-0` and `db-0` of Deployments of these names, and of another kind, under these policies. */
 function sampledPods(...specs: readonly PolicySpec[]) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
-  const spec = { paused: false, replicas: 1, template: { containers, initContainers: [] } };
+  const spec = workloadSpec(containers);
   const workloads: Workload[] = [];
   const pods: Pod[] = [];
   for (const name of ["web", "db"]) {
@@ -152,16 +132,9 @@ function sampledPods(...specs: readonly PolicySpec[]) {
     pods.push({ ...pod, metadata: { ...pod.metadata, ...(made && { owner: made }) } });
   }
   // A pod names what owner it likes.
-  const owner = { apiVersion: "v1", kind: "constructor", name: "web", uid: "web" };
-  const odd = workloadPod("odd-0", containers);
-  pods.push({ ...odd, metadata: { ...odd.metadata, owner } });
+  pods.push(ownedBy("constructor", workloadPod("odd-0", containers)));
   let reads = 0;
-  const all = specs.map((spec, index) => ({
-    metadata: { namespace: "shop", name: `${index}`, uid: "", resourceVersion: "", generation: 1 },
-    spec,
-    faults: [],
-    status: {},
-  })) satisfies StoredPolicy[];
+  const all = specs.map((spec, index) => storedPolicy(`${index}`, spec));
   const parts = (synced: boolean) => ({
     caches: {
       pods: fixedCache(pods),

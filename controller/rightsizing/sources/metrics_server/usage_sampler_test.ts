@@ -57,7 +57,6 @@ function stage() {
   };
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
 
-  /** A process; it ends cleanly, or crashes. */
   function begin() {
     const intervalMs = () => INTERVAL_MS;
     const sampler = new UsageSampler({
@@ -122,20 +121,6 @@ pure("UsageSampler() loses nothing at a clean end, and counts nothing twice afte
   await pass(60_000);
   assert.equal(await second.count(), 11);
   await second.end();
-});
-
-pure("UsageSampler() loses no more than the last interval of writing when it dies", async () => {
-  const { clock, begin, pass, store } = stage();
-  begin();
-  await pass(17 * 60_000 + 30_000);
-  // A copy of what would be there if the process had died now.
-  const diedAt = clock.monotonic();
-  assert.equal(store.writes.length, 5);
-  const second = begin();
-  await pass(0);
-  // 18 readings so far, 16 of them until the write after 15 minutes, and the present one.
-  assert.equal(await second.count(), 17);
-  assert.equal(clock.monotonic(), diedAt);
 });
 
 pure("UsageSampler() answers from history while readings fail for a while", async () => {
