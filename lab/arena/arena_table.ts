@@ -4,16 +4,12 @@
  * @module
  */
 import {
-  ALONE,
   bestPerAlgorithm,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  EQUAL_CORES,
+  ENTRIES,
+  findEntry,
   isRival,
   isSameEntry,
-  ORACLE,
   outcomeColumns,
-  UNLIMITED,
 } from "./outcome.ts";
 import type { Goal } from "./goals.ts";
 import type { StageResult } from "./stages.ts";
@@ -30,11 +26,11 @@ const NAME_WIDTH = 24;
  */
 export function stageTable(result: StageResult, style: TerminalStyle = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
+  const { equalCores, unlimited, alone, coallocator, tight, oracle } = ENTRIES;
   const rows = [
     ...bestPerAlgorithm(outcomes.filter(isRival)),
-    ...[EQUAL_CORES, UNLIMITED, ALONE, COALLOCATOR, COALLOCATOR_TIGHT, ORACLE].flatMap((entry) =>
-      outcomes.filter((one) => isSameEntry(one, entry))
-    ),
+    ...[equalCores, unlimited, alone, coallocator, tight, oracle]
+      .flatMap((entry) => findEntry(outcomes, entry) ?? []),
   ];
   const columns = outcomeColumns(rows, result);
   const scaled = p95Cores === undefined ? "" : `, P95 scaled to ${p95Cores} CPUs`;
@@ -47,7 +43,7 @@ export function stageTable(result: StageResult, style: TerminalStyle = {}): stri
       row.sloHeld ? "held" : "missed",
       ...columns.map(({ text }) => text(row.median)),
     ],
-    isCoallocator: isSameEntry(row, COALLOCATOR),
+    isCoallocator: isSameEntry(row, coallocator),
   }));
   return [
     paint(title, "bold", style),

@@ -87,9 +87,5 @@ export function arenaJSON(
 ): Record<"traces" | "scenes" | "goals", unknown[]> {
   const stages = (isTraces: boolean) =>
     results.filter(({ kind }) => (kind === "trace") === isTraces).map(stageJSON);
-  return {
-    traces: stages(true),
-    scenes: stages(false),
-    goals: goals.map(goalJSON),
-  };
+  return { traces: stages(true), scenes: stages(false), goals: goals.map(goalJSON) };
 }

@@ -141,22 +141,6 @@ kubeletTest("Kubelet ends terminating pods, and removed ones", async (scene) => 
   assert.deepEqual(ends, ["start web", "stop", "start web", "stop"]);
 });
 
-kubeletTest("refuseResizes() reports its condition until it is taken back", async (scene) => {
-  const { clock, pods, calls, app, kubelet, resize } = scene;
-  const created = pods.create(samplePod("web"));
-  await clock.runUntil(2000);
-  calls.length = 0;
-  const condition = { type: "PodResizePending", reason: "Deferred", message: "label" } as const;
-  kubelet.refuseResizes("shop/web", condition);
-  await resize(created, 400);
-  await clock.runUntil(9000);
-  assert.deepEqual([calls, pods.get("shop/web")?.resizeConditions], [[], [condition]]);
-  kubelet.refuseResizes("shop/web");
-  await clock.runUntil(10_000);
-  assert.deepEqual(pods.get("shop/web")?.resizeConditions, []);
-  assert.equal(app()?.applied.limits.cpu, 400);
-});
-
 kubeletTest(
   "Kubelet catches up after its own stop and after the server's",
   async (scene) => {

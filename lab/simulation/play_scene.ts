@@ -105,11 +105,7 @@ export function playFixed(
  * original limits. A request is kept within floor and ceiling, put on the grid (upwards) and is in
  * force after the resize delay.
  */
-export function playRival(
-  scene: Scene,
-  rival: Rival,
-  { onProgress }: PlayReports = {},
-): RunSeries {
+export function playRival(scene: Scene, rival: Rival, { onProgress }: PlayReports = {}): RunSeries {
   const stage = stageOf(scene, []);
   const { capacity, bounds } = stage.recorded;
   const known = scene.pods.map(({ p90Demand, originalLimit }, index) => ({

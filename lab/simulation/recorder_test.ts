@@ -5,12 +5,11 @@ import { seededRandom } from "../../shared/random.ts";
 import { endlessWork } from "./workload.ts";
 import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { commitment } from "./market_cluster.ts";
 import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
 import { SimulatedNode } from "./node/simulated_node.ts";
 import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
 import type { PodSeries, RecordedPod } from "./run_record.ts";
-import { type BurstInput, findBursts, scoreRun } from "./scores.ts";
+import { type BurstInput, commitment, findBursts, scoreRun } from "./scores.ts";
 
 const POD: RecordedPod = {
   ...{ uid: "u", name: "web", trace: "made up", request: 100, originalLimit: 200, weight: 100 },

@@ -8,6 +8,7 @@ import type { Trace } from "../../lab/simulation/trace.ts";
 import { createWorkload } from "../../lab/simulation/workload.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { createMetricAnswers, type MetricAnswers } from "../fixtures/metrics/metric_answers.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
 /** Demand by a metric: it raises limits before the work comes, and outlives the controller's leader. */
@@ -66,7 +67,8 @@ const WORK: Trace = {
 };
 
 /** Agent and controller on a node of four CPUs, with pods `web` and `plain`. */
-interface Cluster extends AsyncDisposable, Pick<MarketCluster, "metrics" | "api"> {
+interface Cluster extends AsyncDisposable, Pick<MarketCluster, "api"> {
+  readonly metrics: MetricAnswers;
   at(seconds: number): Promise<void>;
   quota(pod: "web" | "plain"): number;
   annotate(pod: "web" | "plain", query: string): void;
@@ -82,13 +84,16 @@ function cluster(): Cluster {
     ...{ request: 100, originalLimit: ORIGINAL, priority: 0, threads: 4, p90Demand: 700 },
     workload: () => createWorkload(WORK, { random: seededRandom(5), costMs: 8, offsetS: 0 }),
   }));
-  const market = startMarketCluster({ seed: 3, minutes: 10, cores: 4, pods }, {
+  const metrics = createMetricAnswers({ wall: () => market.clock.wall() });
+  const market: MarketCluster = startMarketCluster({ seed: 3, minutes: 10, cores: 4, pods }, {
     agent: { idleCPU: "tight" },
     controller: { metrics: METRICS },
+    instantQueries: metrics,
   });
   const ids = new Map(pods.map((pod) => [pod.name, sceneContainerID(pod)]));
   return {
     ...market,
+    metrics,
     at: (seconds) => market.clock.runUntil(1000 * seconds),
     quota: (name) => market.node.container(ids.get(name) ?? "").quota ?? Infinity,
     annotate: (name, query) =>

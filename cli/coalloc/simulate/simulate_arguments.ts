@@ -179,34 +179,24 @@ export interface PolicyRequest {
 }
 
 /** The flags as commander parses them. */
-interface SimulateFlags {
+interface SimulateFlags
+  extends
+    Pick<SimulateRequest, "costMs" | "sloMs" | "seeds" | "minutes" | "request">,
+    Partial<Pick<PolicyRequest, "policy" | "resource" | "output">>,
+    Omit<HistorySource, "path"> {
   readonly trace?: string;
-  readonly policy?: string;
   readonly history?: string;
-  readonly resource?: ResourceName;
-  readonly format?: TraceFormat;
-  readonly series?: ReadonlyMap<string, string>;
   readonly scaleP95?: number;
-  readonly request?: number;
   readonly limit?: number;
-  readonly costMs: number;
-  readonly sloMs?: number;
-  readonly seeds: number;
-  readonly minutes: number;
-  readonly output?: OutputFormat;
   readonly json?: true;
   readonly html?: true;
 }
 
 /** Flags of the replay of latencies that the replay of a policy does not have. */
-const FOREIGN: readonly (readonly [name: string, flag: string])[] = [
-  ["trace", "--trace"],
-  ["request", "--request"],
-  ["limit", "--limit"],
-  ["scaleP95", "--scale-p95"],
-  ["sloMs", "--slo-ms"],
-  ["html", "--html"],
-];
+const FOREIGN = {
+  ...{ trace: "--trace", request: "--request", limit: "--limit" },
+  ...{ scaleP95: "--scale-p95", sloMs: "--slo-ms", html: "--html" },
+};
 
 /** The request by these flags, or their fault, as a sentence. */
 export function simulateRequest(
@@ -247,8 +237,8 @@ export function policyRequest(given: Readonly<Record<string, unknown>>): PolicyR
   const { policy, history, resource = "cpu" } = flags;
   if (policy === undefined) return "Cannot simulate: --history and --resource go with --policy";
   if (history === undefined) return "Cannot simulate: --policy needs a --history to replay";
-  const foreign = FOREIGN.find(([name]) => given[name] !== undefined);
-  if (foreign !== undefined) return `Cannot simulate: ${foreign[1]} does not go with --policy`;
+  const [, foreign] = Object.entries(FOREIGN).find(([name]) => given[name] !== undefined) ?? [];
+  if (foreign !== undefined) return `Cannot simulate: ${foreign} does not go with --policy`;
   const source = sourceOf(history, flags);
   if (typeof source === "string") return source;
   const output = outputOf(flags);

@@ -37,11 +37,7 @@ export async function simulateCommand(
   if (history.guess !== undefined) world.err(textLines([history.guess]));
   const cores = service.p95Cores ?? p95Cores(history.trace, service.costMs);
   const progress = progressTo(world, cores);
-  const played = await replay(history.trace, {
-    ...service,
-    world,
-    onProgress: progress.report,
-  });
+  const played = await replay(history.trace, { ...service, world, onProgress: progress.report });
   progress.end();
   if (played === undefined) return INTERRUPTED;
   const story: Story = { history, replay: played, request };

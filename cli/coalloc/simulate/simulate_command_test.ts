@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import {
-  type AlgorithmOutcome,
-  AS_IT_IS,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-} from "../../../lab/arena/outcome.ts";
+import { type AlgorithmOutcome, ENTRIES } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replay.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
@@ -43,7 +38,7 @@ traceTest("simulateCommand() shows every algorithm and the verdict", async (scen
   const algorithms = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
   const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
   assert.deepEqual(algorithms.slice(0, 7), [
-    ...["coallocator", "coallocator, tight", algorithmLabel(AS_IT_IS)],
+    ...["coallocator", "coallocator, tight", algorithmLabel(ENTRIES.asItIs)],
     ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
   ]);
   assert(algorithms.slice(7).every((one) => one?.startsWith("vpa: ")), algorithms.join());
@@ -233,7 +228,7 @@ const FIGURES = {
 };
 
 const OUTCOME: AlgorithmOutcome = {
-  ...COALLOCATOR,
+  ...ENTRIES.coallocator,
   sloHeld: true,
   sloHeldShare: 1,
   median: FIGURES,
@@ -259,8 +254,8 @@ function story(): Story {
       freeP99Ms: 39,
       outcomes: [
         OUTCOME,
-        { ...OUTCOME, ...COALLOCATOR_TIGHT },
-        { ...OUTCOME, ...AS_IT_IS, sloHeld: false, median },
+        { ...OUTCOME, ...ENTRIES.tight },
+        { ...OUTCOME, ...ENTRIES.asItIs, sloHeld: false, median },
       ],
       runs: [],
     },
@@ -276,7 +271,7 @@ pure("simulateText() has a line per algorithm, and leaves out columns for narrow
     rowOf(text, "coallocator") ?? "",
     /^coallocator +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
   );
-  assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
+  assert.match(rowOf(text, algorithmLabel(ENTRIES.asItIs)) ?? "", / missed .* -$/);
   const wide = simulateText(story(), { wide: true });
   assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
   assert.match(rowOf(wide, "coallocator") ?? "", /25\.0$/);

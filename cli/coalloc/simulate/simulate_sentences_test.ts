@@ -1,10 +1,4 @@
-import {
-  type AlgorithmOutcome,
-  AS_IT_IS,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  type Entry,
-} from "../../../lab/arena/outcome.ts";
+import { type AlgorithmOutcome, ENTRIES, type Entry } from "../../../lab/arena/outcome.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
 import { assertTexts, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
@@ -37,9 +31,9 @@ function outcome(
 const found =
   (index: number, ours: Figures, own: Figures, ...others: readonly AlgorithmOutcome[]) => () => {
     const known = [
-      outcome(COALLOCATOR, 8, 39),
-      outcome(COALLOCATOR_TIGHT, ...ours),
-      outcome(AS_IT_IS, ...own),
+      outcome(ENTRIES.coallocator, 8, 39),
+      outcome(ENTRIES.tight, ...ours),
+      outcome(ENTRIES.asItIs, ...own),
     ];
     return verdict([...known, ...others], { sloMs: SLO_MS }).at(index) ?? "";
   };
@@ -72,7 +66,7 @@ pure("sentences of simulate: verdict", () =>
       "other for the same": found(1, [1.2, 57], [4, 900], outcome(VPA, 1.205, 50)),
       "other where coallocator misses": found(1, [1.2, 500], [4, 900], outcome(VPA, 1, 50)),
       "a side is missing": () =>
-        messageOf(() => verdict([outcome(COALLOCATOR, 8, 39)], { sloMs: SLO_MS })),
+        messageOf(() => verdict([outcome(ENTRIES.coallocator, 8, 39)], { sloMs: SLO_MS })),
       "no other": found(1, [1.2, 57], [4, 900]),
       "no cheaper other": found(1, [1.2, 57], [4, 100], outcome(VPA, 5, 50)),
       "as shipped": found(2, [1, 50], [4, 50]),
@@ -117,7 +111,7 @@ pure("sentences of simulate: what was replayed", () =>
       "usage at the limit": () => notes(story({ originalLimit: 1010 })).join("\n"),
       "page": () => {
         const { replay, ...rest } = story();
-        const outcomes = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
+        const outcomes = [ENTRIES.coallocator, ENTRIES.tight, ENTRIES.asItIs].map((entry) =>
           outcome(entry, 1, 50)
         );
         const runs = syntheticRuns({ pods: 1, minutes: 1 });

@@ -5,10 +5,9 @@
  */
 import {
   type AlgorithmOutcome,
-  AS_IT_IS,
   bestSetting,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
+  ENTRIES,
+  findEntry,
   isCoallocator,
   isSameEntry,
 } from "../../../lab/arena/outcome.ts";
@@ -149,7 +148,7 @@ function table(outcomes: readonly AlgorithmOutcome[], style: SimulateStyle): str
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {
   const text = algorithmLabel(outcome);
-  return isSameEntry(outcome, COALLOCATOR) ? { text, tone: "bold" } : { text };
+  return isSameEntry(outcome, ENTRIES.coallocator) ? { text, tone: "bold" } : { text };
 }
 
 function cellOf(outcome: AlgorithmOutcome, { head, text }: ReplayMeasure): Cell {
@@ -169,9 +168,8 @@ export function verdict(
   outcomes: readonly AlgorithmOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
-  const [defaults, tight, asItIs] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
-    outcomes.find((one) => isSameEntry(one, entry))
-  );
+  const [defaults, tight, asItIs] = (["coallocator", "tight", "asItIs"] as const)
+    .map((name) => findEntry(outcomes, ENTRIES[name]));
   if (defaults === undefined || tight === undefined || asItIs === undefined) {
     throw new RangeError("Cannot compare: coallocator and the limit as it is were not both played");
   }

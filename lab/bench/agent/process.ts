@@ -107,10 +107,7 @@ async function end(child: Deno.ChildProcess): Promise<void> {
   await child.status;
 }
 
-async function measured(
-  pid: number,
-  { warmUpMs, measureMs }: AgentMeasurement,
-): Promise<AgentUse> {
+async function measured(pid: number, { warmUpMs, measureMs }: AgentMeasurement): Promise<AgentUse> {
   const before = await observed(pid, warmUpMs);
   const after = await observed(pid, measureMs);
   const looks = after.looks - before.looks;

@@ -124,9 +124,8 @@ async function enforcedRound(controller: MeasuredController): Promise<number> {
   controller.setDryRun(true);
   await controller.want(limitCPU);
   await untilTrue("dry run of all pods", () => everyReason("DryRun")).catch((cause) => {
-    throw new Error(`Cannot measure: pods are ${JSON.stringify(countReasons(controller))}`, {
-      cause,
-    });
+    const reasons = controller.allocations().map(({ status }) => status?.reason);
+    throw new Error(`Cannot measure: pods are ${[...new Set(reasons)].join(", ")}`, { cause });
   });
   controller.takeResizes();
   await pause(REST_MS);
@@ -141,15 +140,6 @@ async function enforcedRound(controller: MeasuredController): Promise<number> {
   await report(limitCPU);
   await untilTrue("confirmation of all pods", () => everyReason("Applied"));
   return perSecond;
-}
-
-function countReasons(controller: MeasuredController): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { status } of controller.allocations()) {
-    const reason = status?.reason ?? "none";
-    counts[reason] = (counts[reason] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** Waits until the controller has written nothing but its lease for some seconds. */
@@ -186,11 +176,7 @@ try {
   printResult({
     json,
     figures,
-    goals: [
-      goal("bare loop's resizes / the controller's", bare / own, {
-        most: 1.25,
-      }),
-    ],
+    goals: [goal("bare loop's resizes / the controller's", bare / own, { most: 1.25 })],
     text: Object.entries(figures).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
   });
 } finally {

@@ -73,13 +73,7 @@ function service(index: number): Omit<LoadPod, "namespace"> {
 
 const NEIGHBOUR: Omit<LoadPod, "namespace"> = {
   name: "neighbour",
-  containers: [{
-    name: "load",
-    request: "500m",
-    limit: "500m",
-    threads: 4,
-    burstSeconds: ONSET,
-  }],
+  containers: [{ name: "load", request: "500m", limit: "500m", threads: 4, burstSeconds: ONSET }],
 };
 
 /** Runs the pods, a few at once, and waits until all are at their ceilings. */

@@ -88,6 +88,4 @@ for (const algorithm of APP_ALGORITHMS) {
     if (result !== undefined) results.push(result);
   }
 }
-console.log(
-  json ? JSON.stringify({ medians: mediansOf(results), results }) : appReport(results),
-);
+console.log(json ? JSON.stringify({ medians: mediansOf(results), results }) : appReport(results));
