@@ -171,14 +171,10 @@ export function stageSection(result: StageResult, id: string): Html {
  * demand, the best rival and the oracle, named as in the tables.
  */
 export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
-  const rival: Entry | undefined = bestSetting(outcomes.filter(isRival));
-  return [
-    ENTRIES.coallocator,
-    ENTRIES.tight,
-    ...(rival === undefined ? [] : [rival]),
-    ENTRIES.oracle,
-  ].flatMap(
-    (entry) => {
+  const rival = bestSetting(outcomes.filter(isRival));
+  const rivals = rival === undefined ? [] : [rival];
+  return [ENTRIES.coallocator, ENTRIES.tight, ...rivals, ENTRIES.oracle].flatMap(
+    (entry: Entry) => {
       // A record holds the setting where a report has a description.
       const record = records.find(({ algorithm, description }) =>
         algorithm === entry.algorithm && description === entry.setting

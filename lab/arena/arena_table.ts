@@ -46,12 +46,12 @@ export function stageTable(result: StageResult, style: TerminalStyle = {}): stri
     isCoallocator: isSameEntry(row, coallocator),
   }));
   return [
-    paint(title, "bold", style),
+    `${paint(title, "bold", style)}\n`,
     ...aligned([
       ["", "", "", ...columns.map(({ head }) => head[0])],
       ["algorithm", "setting", "SLO", ...columns.map(({ head }) => head[1])],
     ], { body, style }),
-  ].map((line) => `${line}\n`).join("");
+  ].join("");
 }
 
 /** The goals of our algorithm, and whether it reached them. */
@@ -69,17 +69,12 @@ export function goalTable(goals: readonly Goal[], style: TerminalStyle = {}): st
         ? "missed"
         : `missed by ${formatFigure(goal.missedBy)}`,
       goal.bestRival === undefined ? NO_FIGURE : formatFigure(goal.bestRival.value),
-      goal.bestRival === undefined ? "" : shorten(
-        `${goal.bestRival.algorithm} ${goal.bestRival.setting}`,
-        30,
-      ),
+      goal.bestRival ? shorten(`${goal.bestRival.algorithm} ${goal.bestRival.setting}`, 30) : "",
     ],
     isCoallocator: goal.met,
   }));
-  return [
-    paint("Goals of coallocator", "bold", style),
-    ...aligned(head, { body, style, left: [0, 4, 6] }),
-  ].map((line) => `${line}\n`).join("");
+  const title = `${paint("Goals of coallocator", "bold", style)}\n`;
+  return title + aligned(head, { body, style, left: [0, 4, 6] }).join("");
 }
 
 interface Row {
@@ -98,7 +93,7 @@ function aligned(
 ): string[] {
   const rows = [...head, ...body.map(({ cells }) => cells)];
   return alignedRows(rows, { gap: "  ", left }).map((line, index) => {
-    if (index < head.length) return paint(line, "dim", style);
-    return body[index - head.length]?.isCoallocator ? paint(line, "green", style) : line;
+    if (index < head.length) return `${paint(line, "dim", style)}\n`;
+    return `${body[index - head.length]?.isCoallocator ? paint(line, "green", style) : line}\n`;
   });
 }

@@ -45,13 +45,8 @@ export async function playMarket(
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
       present.set(pod, to);
-      recorder.change({
-        atS: at / 1000,
-        pod: pod.name,
-        from,
-        to,
-        ...decisions.decisionFor(id, to),
-      });
+      const decision = decisions.decisionFor(id, to);
+      recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decision });
     }
     reportProgress(at, onProgress);
   }

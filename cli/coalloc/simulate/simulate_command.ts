@@ -11,7 +11,7 @@ import { structuredOutput } from "../output.ts";
 import { readHistory } from "./read_history.ts";
 import { replay } from "./replay.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
-import { type StageJSON, stageJSON } from "../../../lab/arena/result_json.ts";
+import { stageJSON } from "../../../lab/arena/result_json.ts";
 import { quantile } from "../../../lab/simulation/statistics.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
 import type { SimulateRequest } from "./simulate_arguments.ts";
@@ -87,7 +87,7 @@ function progressTo(
 }
 
 /** The replay as one object. */
-function simulateData({ history, replay, request }: Story): StageJSON {
+function simulateData({ history, replay, request }: Story): Record<string, unknown> {
   const { outcomes, scene, sloMs } = replay;
   return stageJSON({
     kind: "trace",

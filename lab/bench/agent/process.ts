@@ -13,7 +13,7 @@ import {
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { seriesIn } from "../../../tests/cluster/scene/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
-import { memoryKiB } from "../memory.ts";
+import { memoryKiB } from "../bench.ts";
 import { type AgentAPI, BENCH_NODE } from "./api.ts";
 
 /** CPU and memory that the agent used. */

@@ -40,10 +40,7 @@ const SILENT_MS = 3000;
 /** Before each round the server may finish what the writes before it have left to do. */
 const REST_MS = 1000;
 
-const { json, pods: count, rounds } = benchFlags<{
-  pods: number;
-  rounds: number;
-}>(
+const { json, pods: count, rounds } = benchFlags<Record<"pods" | "rounds", number>>(
   new Command("bench:controller")
     .description("Resizes per second against a bare loop. Exits with 1 when a goal is missed.")
     .option("--pods <n>", "pods", wholeNumber, 800)

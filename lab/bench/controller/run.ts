@@ -150,10 +150,8 @@ export interface MeasuredController {
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
 export function startController({ api: { connection }, namespace }: BenchPods): MeasuredController {
   let writes = 0;
-  const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    ...SOURCES,
-    file: settingsFile(true),
-  });
+  const file = settingsFile(true);
+  const effective = effectiveSettings(CONTROLLER_SETTINGS, { ...SOURCES, file });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const log = silentLog;
   const clock = systemClock;

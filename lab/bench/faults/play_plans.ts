@@ -39,10 +39,8 @@ export async function playPlans(
   const failed: FailedPlan[] = [];
   let played = 0;
   const module = new URL("./plan_worker.ts", import.meta.url);
-  const threads = Array.from(
-    { length: jobs === 1 ? 0 : jobs },
-    () => startThread<FaultPlan>(module),
-  );
+  const length = jobs === 1 ? 0 : jobs;
+  const threads = Array.from({ length }, () => startThread<FaultPlan>(module));
   const players = threads.map(({ ask }) => (plan: FaultPlan) => ask<readonly Violation[]>(plan));
   const workers = (jobs === 1 ? [playSafely] : players).map(
     (play) => async (plan: FaultPlan): Promise<void> => {

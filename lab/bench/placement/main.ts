@@ -24,8 +24,7 @@ import {
   type SimulatedAPI,
 } from "../../simulation/api/simulated_api.ts";
 import { quantile } from "../../simulation/statistics.ts";
-import { benchFlags, goal, printResult, wholeNumber } from "../bench.ts";
-import { memoryAfterGC } from "../memory.ts";
+import { benchFlags, goal, memoryAfterGC, printResult, wholeNumber } from "../bench.ts";
 
 type ClusterSize = Readonly<Record<"workloads" | "pods", number>>;
 
@@ -124,14 +123,10 @@ function startPlacement(api: SimulatedAPI, { workloads }: ClusterSize): RunningP
       statuses: store,
     },
   });
-  const informers = [
-    ...namedCaches(caches).map(([, one]) => one),
-    ...Object.values(placement.informers),
-  ];
-  const running = Promise.all([
-    placement.lead(end.signal),
-    ...informers.map((one) => one.run(end.signal)),
-  ]);
+  const copies = namedCaches(caches).map(([, one]) => one);
+  const informers = [...copies, ...Object.values(placement.informers)];
+  const running = informers.map((one) => one.run(end.signal));
+  running.push(placement.lead(end.signal));
   return {
     synced,
     async change(workload) {
@@ -148,18 +143,14 @@ function startPlacement(api: SimulatedAPI, { workloads }: ClusterSize): RunningP
     },
     async [Symbol.asyncDispose]() {
       end.abort();
-      await running;
+      await Promise.all(running);
     },
   };
 }
 
 const MEGABYTES_PER_MEBIBYTE = 2 ** 20 / 1e6;
 
-const { json, changes, ...size } = benchFlags<{
-  workloads: number;
-  pods: number;
-  changes: number;
-}>(
+const { json, changes, ...size } = benchFlags<Record<"workloads" | "pods" | "changes", number>>(
   new Command("bench:placement")
     .description("Memory and reaction of placement. Exits with 1 when a goal is missed.")
     .option("--workloads <n>", "Deployments", wholeNumber, 1000)

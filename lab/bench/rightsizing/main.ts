@@ -12,8 +12,16 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { storedPolicy } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import { workloadSpec } from "../../../tests/fixtures/sample_workloads.ts";
-import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
-import { memoryAfterGC, type MemoryUse, watchMemory } from "../memory.ts";
+import {
+  benchFlags,
+  columns,
+  goal,
+  memoryAfterGC,
+  type MemoryUse,
+  printResult,
+  watchMemory,
+  wholeNumber,
+} from "../bench.ts";
 import {
   type ClusterSize,
   containerName,

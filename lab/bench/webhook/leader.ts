@@ -16,7 +16,7 @@ import { silentLog as log } from "../../../shared/log.ts";
 import { manualCaches, webDeployment } from "../../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
 import { answerInThread } from "../../task/thread.ts";
-import { memoryAfterGC } from "../memory.ts";
+import { memoryAfterGC } from "../bench.ts";
 
 /**
  * A message to the leader: first to start, which it answers with its address, then the events of its

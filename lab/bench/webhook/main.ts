@@ -17,8 +17,7 @@ import {
 } from "../../../tests/fixtures/webhook/webhook_client.ts";
 import { quantile } from "../../simulation/statistics.ts";
 import { startThread } from "../../task/thread.ts";
-import { benchFlags, goal, printResult, wholeNumber } from "../bench.ts";
-import type { MemoryUse } from "../memory.ts";
+import { benchFlags, goal, type MemoryUse, printResult, wholeNumber } from "../bench.ts";
 import type { ToLeader } from "./leader.ts";
 
 /** Until V8 has compiled what is run often, s. */

@@ -171,10 +171,8 @@ export function createKubeletLink(access: ApiAccess, nodeName: string): KubeletL
       );
     },
     async remove({ metadata }) {
-      await gate.send(
-        { verb: "delete", kind: "Pod" },
-        () => table.remove(objectKey(metadata), metadata.uid),
-      );
+      const key = objectKey(metadata);
+      await gate.send({ verb: "delete", kind: "Pod" }, () => table.remove(key, metadata.uid));
     },
   };
 }

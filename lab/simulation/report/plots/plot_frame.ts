@@ -57,6 +57,11 @@ const MOST_BESIDE = 3;
 const WIDE = 1080;
 const NARROW = 400;
 
+/** The line of a limit. */
+export const LIMIT_STEPS = {
+  ...{ y: "mean", stroke: "var(--limit)", strokeWidth: 1.6, curve: "step" },
+} as const satisfies Plot.LineYOptions;
+
 /** The channel by which marks are dealt out to panels. */
 export type FacetChannel = "fx" | "fy";
 

@@ -5,7 +5,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { envelope, legend, secondsPerPoint, svgPlot } from "./plot_frame.ts";
+import { envelope, legend, LIMIT_STEPS, secondsPerPoint, svgPlot } from "./plot_frame.ts";
 import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, html, shorten } from "../html.ts";
 
@@ -111,13 +111,7 @@ function draw(pod: PodRecord, run: RunRecord): Html {
         strokeWidth: 1.5,
         strokeDasharray: "5,3",
       }),
-      Plot.lineY(limit, {
-        x: "minute",
-        y: "mean",
-        stroke: "var(--limit)",
-        strokeWidth: 1.6,
-        curve: "step",
-      }),
+      Plot.lineY(limit, { x: "minute", ...LIMIT_STEPS }),
       Plot.ruleY([0], { stroke: "var(--axis)" }),
     ],
   });

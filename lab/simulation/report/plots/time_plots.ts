@@ -11,6 +11,7 @@ import {
   coresOfRuns,
   emptyFigure,
   envelope,
+  LIMIT_STEPS,
   secondsPerPoint,
   throttledPerStep,
 } from "./plot_frame.ts";
@@ -98,13 +99,7 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
       return [
         Plot.areaY(demands, { ...shared, y: "max", fill: "var(--usage-peak)" }),
         Plot.areaY(demands, { ...shared, y: "mean", fill: "var(--usage)" }),
-        Plot.lineY(limits, {
-          ...shared,
-          y: "mean",
-          stroke: "var(--limit)",
-          strokeWidth: 1.6,
-          curve: "step",
-        }),
+        Plot.lineY(limits, { ...shared, ...LIMIT_STEPS }),
       ];
     },
     legend: [
