@@ -32,6 +32,8 @@ import {
 /** Options of a replay. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
   readonly costMs: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   /** Seeds 1 to this. */
   readonly seeds: number;
   /** The SLO of P99 latency, ms. @default {@linkcode SLO_MARGIN_MS} above P99 without a limit */
@@ -66,8 +68,12 @@ const INTERRUPTED = Symbol("interrupted");
  * and a CommandProblem for more load than can be played.
  */
 export async function replay(trace: Trace, options: ReplayOptions): Promise<Replay | undefined> {
-  const { seeds, sloMs, onProgress, world, ...service } = options;
-  const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
+  const { seeds, sloMs, giveUp, onProgress, world, ...service } = options;
+  const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
+  const sceneOf = (seed: number): Scene => {
+    const scene = traceScene(trace, { ...service, seed });
+    return { ...scene, pods: scene.pods.map((pod) => ({ ...pod, giveUpMs })) };
+  };
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
   const scores = ALGORITHMS.map((): ArenaScores[] => []);

@@ -25,6 +25,7 @@ const MIN_COST_MS = 0.1;
 const MAX_COST_MS = 60_000;
 const MAX_CORES = 512;
 const MAX_SLO_MS = 3_600_000;
+const MAX_GIVE_UP_S = 3600;
 
 const DESCRIPTION =
   `Replays a recorded load of yours, without a cluster, under the limit as it is, static limits,
@@ -95,6 +96,12 @@ export function simulateArguments(): Command {
       numberWithin({ min: 1, max: MAX_SLO_MS }),
     )
     .option(
+      "--give-up <seconds>",
+      "clients give up so long after a request; 0: never",
+      numberWithin({ min: 0, max: MAX_GIVE_UP_S }),
+      10,
+    )
+    .option(
       "--seeds <count>",
       "how often chance is drawn anew",
       numberWithin({ min: 1, max: MAX_SEEDS, whole: true }),
@@ -159,6 +166,8 @@ export interface SimulateRequest {
   readonly p95Cores?: number;
   /** Mean CPU time of a request, ms. */
   readonly costMs: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   /** The SLO of P99 latency, ms. */
   readonly sloMs?: number;
   readonly seeds: number;
@@ -181,7 +190,7 @@ export interface PolicyRequest {
 /** The flags as commander parses them. */
 interface SimulateFlags
   extends
-    Pick<SimulateRequest, "costMs" | "sloMs" | "seeds" | "minutes" | "request">,
+    Pick<SimulateRequest, "costMs" | "giveUp" | "sloMs" | "seeds" | "minutes" | "request">,
     Partial<Pick<PolicyRequest, "policy" | "resource" | "output">>,
     Omit<HistorySource, "path"> {
   readonly trace?: string;
@@ -203,7 +212,7 @@ export function simulateRequest(
   given: Readonly<Record<string, unknown>>,
 ): SimulateRequest | string {
   const flags = given as unknown as SimulateFlags;
-  const { trace, request, limit, costMs, seeds, minutes } = flags;
+  const { trace, request, limit, costMs, giveUp, seeds, minutes } = flags;
   if (trace === undefined) {
     return "Cannot simulate: give a history with --trace, or with --policy and --history";
   }
@@ -220,6 +229,7 @@ export function simulateRequest(
     source,
     ...defined({ request, originalLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
     costMs,
+    giveUp,
     seeds,
     minutes,
     output,

@@ -45,7 +45,8 @@ const TRACE = {
 
 function story(change: Partial<Story["request"]> = {}): Story {
   const source = { path: "cpu.csv" };
-  const request = { source, costMs: 8, seeds: 1, minutes: 60, output: "table" as const, ...change };
+  const given = { source, costMs: 8, giveUp: 10, seeds: 1, minutes: 60, output: "table" as const };
+  const request = { ...given, ...change };
   const replay = { scene: traceScene(TRACE, { seed: 1 }), sloMs: 139, outcomes: [], runs: [] };
   return {
     history: { path: "cpu.csv", format: "cores", minutes: 2, trace: TRACE },
@@ -103,7 +104,8 @@ pure("sentences of simulate: what was replayed", () =>
   assertTexts(
     {
       "assumed": () => storySentences(story()).join("\n"),
-      "given": () => storySentences(story({ sloMs: 139, originalLimit: 500 })).join("\n"),
+      "given": () =>
+        storySentences(story({ sloMs: 139, originalLimit: 500, giveUp: 0 })).join("\n"),
       "busiest": () => {
         const { history, ...rest } = story();
         return storySentences({ ...rest, history: { ...history, minutes: 9 } })[0] ?? "";
@@ -127,7 +129,7 @@ pure("sentences of simulate: what was replayed", () =>
     `\
 assumed
   cpu.csv (cores, a value per 60 s): 2 minutes; demand 1.00 cores on average, P95 1.00.
-  One container with a request of 500m and a limit of 2000m (assumed: give yours with --request and --limit); medians of 1 seed. SLO: P99 of at most 139 ms, 100 ms above that without any limit.
+  One container with a request of 500m and a limit of 2000m (assumed: give yours with --request and --limit); medians of 1 seed. Clients give up after 10 s. SLO: P99 of at most 139 ms, 100 ms above that without any limit.
 given
   cpu.csv (cores, a value per 60 s): 2 minutes; demand 1.00 cores on average, P95 1.00.
   One container with a request of 500m and a limit of 2000m; medians of 1 seed. SLO: P99 of at most 139 ms.
