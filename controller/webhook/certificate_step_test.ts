@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import type { Validity } from "../../adapters/webhook/certificates.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { effectiveSettings } from "../../shared/config/load.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -132,7 +133,7 @@ function stage() {
 
   function lead(address: string) {
     const end = new AbortController();
-    const store = api.endpointSliceStore({
+    const store = controllerPorts(api).endpointSliceStore({
       namespace: NAMESPACE,
       name: endpointSliceName(address),
     });

@@ -58,10 +58,7 @@ pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to
       kind: "shared node",
       name: "eight-equal",
     }),
-    stageResult([outcome({ ...ENTRIES.tight, convergeS: 59 })], {
-      kind: "steps",
-      name: "steps",
-    }),
+    stageResult([outcome({ ...ENTRIES.tight, convergeS: 59 })], { kind: "steps", name: "steps" }),
   ]);
   assert.equal(find(goals, /beyond capacity/).missedBy, 2);
   assert.equal(find(goals, /Jain/).met, false);
@@ -223,11 +220,7 @@ const STAGE = { kind: "bursts", name: "bursts", cores: 0.5, minutes: 3 } as cons
 
 pure("playPlan() puts each limit into force at its moment", () => {
   const { scene } = buildStage(STAGE, 1);
-  const plan = [
-    { atMs: 0, limit: 900 },
-    { atMs: 1000, limit: 1500 },
-    { atMs: 60_000, limit: 700 },
-  ];
+  const plan = [{ atMs: 0, limit: 900 }, { atMs: 1000, limit: 1500 }, { atMs: 60_000, limit: 700 }];
   const run = playPlan(scene, { plans: [plan] });
   const limit = run.pods[0]?.limit ?? [];
   // Entry k stands for the end of its step.

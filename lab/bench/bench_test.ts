@@ -105,10 +105,7 @@ const FIGURES = { requests: 200, failed: 1, late: 20, p50Ms: 2, quietP99Ms: 10 }
 
 pure("mediansOf() takes them over an algorithm's runs", () => {
   const results = [100, 400, 200, 50].map((p99Ms, run): AppResult => {
-    const phases = {
-      alone: { ...FIGURES, p99Ms },
-      neighbour: { ...FIGURES, p99Ms: 2 * p99Ms },
-    };
+    const phases = { alone: { ...FIGURES, p99Ms }, neighbour: { ...FIGURES, p99Ms: 2 * p99Ms } };
     return {
       ...{ algorithm: run === 3 ? "none" : "fixed", seed: run, minutes: 3, neighbourUsed: 900 },
       ...{ kernel: "6.18", versions: {} },
@@ -391,9 +388,6 @@ pure("drawPlan() is in the order of time, ends in time, and opts out and in by t
   assert.deepEqual(times, times.toSorted((a, b) => a - b));
   assert.ok((times.at(-1) ?? 0) < 600_000);
   const switches = steps.map(({ kind }) => kind).filter((kind) => kind.startsWith("opt"));
-  assert.deepEqual(
-    switches,
-    switches.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"),
-  );
+  assert.deepEqual(switches, switches.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"));
   assert.ok(switches.length >= 5);
 });

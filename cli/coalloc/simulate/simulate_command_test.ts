@@ -25,10 +25,7 @@ traceTest("simulateCommand() shows every algorithm and the verdict", async (scen
   const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
   assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
   const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
-  assert.match(
-    head,
-    /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
-  );
+  assert.match(head, /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/);
   assert.match(service, /200m.*800m;.* 2 seeds\. .*SLO: P99/);
   assert.equal(gap, "");
   assert.match(
