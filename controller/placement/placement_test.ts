@@ -6,6 +6,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
@@ -28,6 +29,7 @@ function stage(webhook: boolean, observer: PlacementObserver) {
   const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
   const options = { clock, random: seededRandom(1), log };
   const api = createSimulatedAPI(options);
+  const ports = controllerPorts(api);
   const caches = createCaches(cacheSources(api), options);
   const placement = createPlacement({
     ...options,
@@ -39,8 +41,8 @@ function stage(webhook: boolean, observer: PlacementObserver) {
       },
       store: keptCheckpoints(),
       statuses: keptCheckpoints(),
-      evictor: api.podEvictor,
-      costs: api.deletionCostWriter,
+      evictor: ports.podEvictor,
+      costs: ports.deletionCostWriter,
       events: { emit() {} },
     },
     caches,

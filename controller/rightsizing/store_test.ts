@@ -7,6 +7,7 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { recommendation } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import type { NewReport } from "../../shared/rightsizing/ports.ts";
@@ -22,7 +23,7 @@ function world() {
   /** Writes after the first `accepted` are refused. */
   const state = { refusal: undefined as Error | undefined, accepted: 0 };
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-  const { list, apply, remove } = api.reportStore;
+  const { list, apply, remove } = controllerPorts(api).reportStore;
 
   function leader() {
     const end = new AbortController();

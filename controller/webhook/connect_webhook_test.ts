@@ -1,3 +1,4 @@
+import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import {
@@ -213,7 +214,7 @@ function endpointStage() {
   function lead(address: string) {
     const end = new AbortController();
     const name = endpointSliceName(address);
-    const store = api.endpointSliceStore({ namespace: NAMESPACE, name });
+    const store = controllerPorts(api).endpointSliceStore({ namespace: NAMESPACE, name });
     const spec = endpointSpec("mbcas-webhook", { address, port: 9443 });
     const running = keepEndpoint({ store, spec, clock, log }, end.signal);
     return {

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
-import { algorithmNames, COALLOCATOR, COALLOCATOR_TIGHT } from "./outcome.ts";
+import { algorithmNames, ENTRIES } from "./outcome.ts";
 import {
   addTraceFlags,
   filePath,
@@ -111,8 +111,8 @@ Scenes: ${stageNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
-that holds it is shown; --json prints all. ${COALLOCATOR.algorithm} has one, where limits are at their
-ceilings while CPU is free, and plays a second time as ${COALLOCATOR_TIGHT.algorithm}: ${COALLOCATOR_TIGHT.setting}.
+that holds it is shown; --json prints all. ${ENTRIES.coallocator.algorithm} has one, where limits are at their
+ceilings while CPU is free, and plays a second time as ${ENTRIES.tight.algorithm}: ${ENTRIES.tight.setting}.
 
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps,
 nodes that are short, and services on a node that is not; on nodes of 100 pods coallocator alone. Requests

@@ -5,27 +5,23 @@
  * @module
  */
 import { type Html, html, trusted } from "../simulation/report/html.ts";
-import { page } from "../simulation/report/page.ts";
+import { algorithmNotes, page } from "../simulation/report/page.ts";
 import type { Goal } from "./goals.ts";
 import type { StageResult } from "./stages.ts";
 import { formatCount, formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 import type { RunRecord } from "../simulation/run_record.ts";
 import {
   type AlgorithmOutcome,
-  ALONE,
   bestPerAlgorithm,
   bestSetting,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
+  ENTRIES,
   type Entry,
-  EQUAL_CORES,
+  findEntry,
   isCoallocator,
   isRival,
   isSameEntry,
-  ORACLE,
   type OutcomeColumn,
   outcomeColumns,
-  UNLIMITED,
 } from "./outcome.ts";
 import { traceSources } from "../simulation/report/method_note.ts";
 import { coresPlot, limitsPlot } from "../simulation/report/plots/time_plots.ts";
@@ -163,7 +159,7 @@ export function stageSection(result: StageResult, id: string): Html {
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
         : limitsPlot(
-          runs.filter(({ algorithm }) => algorithm !== COALLOCATOR.algorithm),
+          runs.filter(({ algorithm }) => algorithm !== ENTRIES.coallocator.algorithm),
           `${name}: limit against demand`,
         )}
     </section>
@@ -175,9 +171,10 @@ export function stageSection(result: StageResult, id: string): Html {
  * demand, the best rival and the oracle, named as in the tables.
  */
 export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
-  const rival: Entry | undefined = bestSetting(outcomes.filter(isRival));
-  return [COALLOCATOR, COALLOCATOR_TIGHT, ...(rival === undefined ? [] : [rival]), ORACLE].flatMap(
-    (entry) => {
+  const rival = bestSetting(outcomes.filter(isRival));
+  const rivals = rival === undefined ? [] : [rival];
+  return [ENTRIES.coallocator, ENTRIES.tight, ...rivals, ENTRIES.oracle].flatMap(
+    (entry: Entry) => {
       // A record holds the setting where a report has a description.
       const record = records.find(({ algorithm, description }) =>
         algorithm === entry.algorithm && description === entry.setting
@@ -188,9 +185,9 @@ export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
 }
 
 function findings({ outcomes }: StageResult): string {
-  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR));
+  const ours = findEntry(outcomes, ENTRIES.coallocator);
   const rival = bestSetting(outcomes.filter(isRival));
-  const oracle = outcomes.find((one) => isSameEntry(one, ORACLE));
+  const oracle = findEntry(outcomes, ENTRIES.oracle);
   const named: (readonly [string, AlgorithmOutcome | undefined])[] = [
     ["CoAllocator", ours],
     [rival === undefined ? "" : `The best rival (${entryName(rival)})`, rival],
@@ -233,7 +230,7 @@ function table(
   const rows = outcomes.map((outcome) => {
     // Where all rows are the best of their algorithm, bold says nothing: there it marks CoAllocator.
     const isBold = outcomes.length === best.size
-      ? isSameEntry(outcome, COALLOCATOR)
+      ? isSameEntry(outcome, ENTRIES.coallocator)
       : best.has(outcome);
     const cells = columns.map((column) =>
       html`<td${isBold ? BEST : NOT_BEST}>${cellText(outcome, column)}</td>`
@@ -291,17 +288,10 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   const sources = traceSources(traces.map(({ name }) => name)).map(({ name, source, licence }) =>
     html`<li><b>${name}</b>: ${source}. Licence: ${licence}.</li>`
   );
-  const algorithms = [
-    ...new Set(results.flatMap(({ outcomes }) => outcomes.map(({ algorithm }) => algorithm))),
-  ];
-  const notes = algorithms.flatMap((algorithm) => {
+  const played = new Set(results.flatMap((one) => one.outcomes.map(({ algorithm }) => algorithm)));
+  const notes = [...played].flatMap((algorithm) => {
     const note = ALGORITHM_NOTES.get(algorithm);
-    return note === undefined ? [] : html`
-      <div>
-        <dt>${algorithm}</dt>
-        <dd>${note}</dd>
-      </div>
-    `;
+    return note === undefined ? [] : [[algorithm, note] as const];
   });
   const lists = traces.length === 0 ? html`` : html`
     <p>How each trace was scaled:</p>
@@ -311,7 +301,9 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   `;
   return html`
     <section class="method"
-      id="method"><h2>How this was measured</h2><p>Every algorithm met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; CoAllocator has one default. Series are of the first seed.</p>${lists}<dl class="algorithms">${notes}</dl></section>
+      id="method"><h2>How this was measured</h2><p>Every algorithm met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; CoAllocator has one default. Series are of the first seed.</p>${lists}${algorithmNotes(
+        notes,
+      )}</section>
   `;
 }
 
@@ -330,7 +322,7 @@ function scaleSentence({ format, p95Cores }: StageResult): string {
 
 /** An algorithm with its setting; CoAllocator and the oracle have a name alone. */
 export function entryName({ algorithm, setting }: Entry): string {
-  return isCoallocator({ algorithm }) || algorithm === ORACLE.algorithm
+  return isCoallocator({ algorithm }) || algorithm === ENTRIES.oracle.algorithm
     ? algorithm
     : `${algorithm}, ${setting}`;
 }
@@ -352,21 +344,21 @@ export const ALGORITHM_NOTES: ReadonlyMap<string, string> = new Map([
   ["vpa", "Kubernetes' VerticalPodAutoscaler: P90 of a decaying histogram, and 15 %"],
   ["mbcas-original", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
   [
-    COALLOCATOR.algorithm,
+    ENTRIES.coallocator.algorithm,
     "the market with the product's defaults: limits are at their ceilings, eight times what users set, until CPU is scarce",
   ],
   [
-    COALLOCATOR_TIGHT.algorithm,
+    ENTRIES.tight.algorithm,
     "the market that allocates what is needed and no more, not tuned per trace",
   ],
   [
-    ORACLE.algorithm,
+    ENTRIES.oracle.algorithm,
     "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than CoAllocator; an algorithm that lets one request in a hundred wait longer may cost less",
   ],
-  [EQUAL_CORES.algorithm, "a yardstick: fixed limits that cost the cores of CoAllocator"],
+  [ENTRIES.equalCores.algorithm, "a yardstick: fixed limits that cost the cores of CoAllocator"],
   [
-    ALONE.algorithm,
+    ENTRIES.alone.algorithm,
     "a yardstick: the pods beside a noisy neighbour, without it and without limits",
   ],
-  [UNLIMITED.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
+  [ENTRIES.unlimited.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
 ]);

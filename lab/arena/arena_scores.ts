@@ -5,11 +5,7 @@
  * @module
  */
 import { mean, quantile } from "../simulation/statistics.ts";
-import {
-  createLatencyHistogram,
-  latencyQuantile,
-  mergeLatencies,
-} from "../simulation/node/latency_histogram.ts";
+import { latencyQuantile, mergedLatencies } from "../simulation/node/latency_histogram.ts";
 import type {
   LimitChangeRecord,
   PodSeries,
@@ -86,10 +82,9 @@ function stepsBelowFloor({ limit, floor }: PodSeries): number {
 
 function scoreVictims(pods: readonly PodSeries[]): Pick<ArenaScores, "victimsP99Ms"> {
   const contended = pods.flatMap(({ contendedLatency }) => contendedLatency ?? []);
-  if (contended.length === 0) return {};
-  const latency = createLatencyHistogram();
-  for (const one of contended) mergeLatencies(latency, one);
-  return { victimsP99Ms: latencyQuantile(latency, 0.99) };
+  return contended.length === 0
+    ? {}
+    : { victimsP99Ms: latencyQuantile(mergedLatencies(contended), 0.99) };
 }
 
 /** A missed burst enters with its length; where all were missed, too: algorithms are compared by it. */

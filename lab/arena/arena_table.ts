@@ -4,16 +4,12 @@
  * @module
  */
 import {
-  ALONE,
   bestPerAlgorithm,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  EQUAL_CORES,
+  ENTRIES,
+  findEntry,
   isRival,
   isSameEntry,
-  ORACLE,
   outcomeColumns,
-  UNLIMITED,
 } from "./outcome.ts";
 import type { Goal } from "./goals.ts";
 import type { StageResult } from "./stages.ts";
@@ -30,11 +26,11 @@ const NAME_WIDTH = 24;
  */
 export function stageTable(result: StageResult, style: TerminalStyle = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
+  const { equalCores, unlimited, alone, coallocator, tight, oracle } = ENTRIES;
   const rows = [
     ...bestPerAlgorithm(outcomes.filter(isRival)),
-    ...[EQUAL_CORES, UNLIMITED, ALONE, COALLOCATOR, COALLOCATOR_TIGHT, ORACLE].flatMap((entry) =>
-      outcomes.filter((one) => isSameEntry(one, entry))
-    ),
+    ...[equalCores, unlimited, alone, coallocator, tight, oracle]
+      .flatMap((entry) => findEntry(outcomes, entry) ?? []),
   ];
   const columns = outcomeColumns(rows, result);
   const scaled = p95Cores === undefined ? "" : `, P95 scaled to ${p95Cores} CPUs`;
@@ -47,15 +43,15 @@ export function stageTable(result: StageResult, style: TerminalStyle = {}): stri
       row.sloHeld ? "held" : "missed",
       ...columns.map(({ text }) => text(row.median)),
     ],
-    isCoallocator: isSameEntry(row, COALLOCATOR),
+    isCoallocator: isSameEntry(row, coallocator),
   }));
   return [
-    paint(title, "bold", style),
+    `${paint(title, "bold", style)}\n`,
     ...aligned([
       ["", "", "", ...columns.map(({ head }) => head[0])],
       ["algorithm", "setting", "SLO", ...columns.map(({ head }) => head[1])],
     ], { body, style }),
-  ].map((line) => `${line}\n`).join("");
+  ].join("");
 }
 
 /** The goals of our algorithm, and whether it reached them. */
@@ -73,17 +69,12 @@ export function goalTable(goals: readonly Goal[], style: TerminalStyle = {}): st
         ? "missed"
         : `missed by ${formatFigure(goal.missedBy)}`,
       goal.bestRival === undefined ? NO_FIGURE : formatFigure(goal.bestRival.value),
-      goal.bestRival === undefined ? "" : shorten(
-        `${goal.bestRival.algorithm} ${goal.bestRival.setting}`,
-        30,
-      ),
+      goal.bestRival ? shorten(`${goal.bestRival.algorithm} ${goal.bestRival.setting}`, 30) : "",
     ],
     isCoallocator: goal.met,
   }));
-  return [
-    paint("Goals of coallocator", "bold", style),
-    ...aligned(head, { body, style, left: [0, 4, 6] }),
-  ].map((line) => `${line}\n`).join("");
+  const title = `${paint("Goals of coallocator", "bold", style)}\n`;
+  return title + aligned(head, { body, style, left: [0, 4, 6] }).join("");
 }
 
 interface Row {
@@ -102,7 +93,7 @@ function aligned(
 ): string[] {
   const rows = [...head, ...body.map(({ cells }) => cells)];
   return alignedRows(rows, { gap: "  ", left }).map((line, index) => {
-    if (index < head.length) return paint(line, "dim", style);
-    return body[index - head.length]?.isCoallocator ? paint(line, "green", style) : line;
+    if (index < head.length) return `${paint(line, "dim", style)}\n`;
+    return `${body[index - head.length]?.isCoallocator ? paint(line, "green", style) : line}\n`;
   });
 }

@@ -7,17 +7,7 @@ import { assembleRecord, recordScene } from "../simulation/recorder.ts";
 import type { RecordedPod, RunRecord, RunSeries } from "../simulation/run_record.ts";
 import { podOnNode, type Scene } from "../simulation/scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
-import {
-  ALONE,
-  AS_IT_IS,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  type Entry,
-  EQUAL_CORES,
-  isSameEntry,
-  ORACLE,
-  UNLIMITED,
-} from "./outcome.ts";
+import { ENTRIES, type Entry, findEntry, isSameEntry } from "./outcome.ts";
 import { buildStage, type Stage } from "./stages.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { sceneNode } from "../simulation/market_cluster.ts";
@@ -48,13 +38,10 @@ export interface Played extends Entry {
   readonly record?: RunRecord;
 }
 
-/** Called when an entry was played. */
-export type OnPlayed = () => void;
-
-/** Plays the entries one after the other. */
+/** Plays the entries one after the other; `onPlayed` is called when one was played. */
 export async function playContest(
   contest: Contest,
-  { stages, onPlayed }: { readonly stages: readonly Stage[]; readonly onPlayed: OnPlayed },
+  { stages, onPlayed }: { readonly stages: readonly Stage[]; readonly onPlayed: () => void },
 ): Promise<Played[]> {
   const stage = stages[contest.stage];
   if (stage === undefined) throw new RangeError(`Cannot play: there is no stage ${contest.stage}`);
@@ -82,14 +69,14 @@ function playInContest(
     readonly played: readonly Played[];
   },
 ): RunSeries | Promise<RunSeries> {
-  if (isSameEntry(entry, EQUAL_CORES)) {
-    const ours = played.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
+  if (isSameEntry(entry, ENTRIES.equalCores)) {
+    const ours = findEntry(played, ENTRIES.tight);
     if (ours === undefined) {
       throw new Error("Cannot play equal cores: coallocator was not played before");
     }
     return playFixed(scene, { limits: equalLimits(scene, ours.scores.coresAllocated) });
   }
-  if (isSameEntry(entry, ORACLE)) {
+  if (isSameEntry(entry, ENTRIES.oracle)) {
     if (contest.oracle === undefined) throw new Error("Cannot play the oracle: it knows no SLO");
     return playOracle(scene, contest.oracle);
   }
@@ -110,19 +97,17 @@ export function playEntry(
   { scene, ...reports }: PlayReports & { readonly scene: Scene },
 ): RunSeries | Promise<RunSeries> {
   const isEntry = (other: Entry) => isSameEntry(entry, other);
-  if (isEntry(COALLOCATOR)) return playMarket(scene, reports);
-  if (isEntry(COALLOCATOR_TIGHT)) {
+  if (isEntry(ENTRIES.coallocator)) return playMarket(scene, reports);
+  if (isEntry(ENTRIES.tight)) {
     return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
   }
-  if (isEntry(UNLIMITED)) return playUnlimited(scene, reports);
-  if (isEntry(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
-  if (isEntry(AS_IT_IS)) {
-    return playFixed(scene, {
-      limits: scene.pods.map(({ originalLimit }) => originalLimit),
-      ...reports,
-    });
+  if (isEntry(ENTRIES.unlimited)) return playUnlimited(scene, reports);
+  if (isEntry(ENTRIES.alone)) return playUnlimited(withoutNeighbour(scene), reports);
+  if (isEntry(ENTRIES.asItIs)) {
+    const limits = scene.pods.map(({ originalLimit }) => originalLimit);
+    return playFixed(scene, { limits, ...reports });
   }
-  const rival = allRivals().find((one) => isSameEntry(one, entry));
+  const rival = findEntry(allRivals(), entry);
   if (rival === undefined) {
     throw new RangeError(
       `Cannot play: no algorithm is named "${entry.algorithm}" ("${entry.setting}")`,

@@ -4,17 +4,12 @@
  * @module
  */
 import {
-  ALONE,
   bestPerAlgorithm,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
+  ENTRIES,
   type Entry,
-  EQUAL_CORES,
   type Figures,
+  findEntry,
   isRival,
-  isSameEntry,
-  ORACLE,
-  UNLIMITED,
 } from "./outcome.ts";
 import type { StageResult } from "./stages.ts";
 
@@ -108,8 +103,8 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
  * alone.
  */
 function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const figures = (entry: Entry) => outcomes.find((one) => isSameEntry(one, entry))?.median;
-  const [ours, unlimited, alone] = [COALLOCATOR, UNLIMITED, ALONE].map(figures);
+  const [ours, unlimited, alone] = (["coallocator", "unlimited", "alone"] as const)
+    .map((name) => findEntry(outcomes, ENTRIES[name])?.median);
   if (ours === undefined || unlimited === undefined) return undefined;
   return alone === undefined
     ? goalOf({
@@ -140,7 +135,7 @@ interface FigureGoal {
 
 function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal | undefined {
   const { measure, score, goal, bound = "at most", likeCores = false } = options;
-  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
+  const ours = findEntry(outcomes, ENTRIES.tight);
   if (ours === undefined) return undefined;
   const most = likeCores ? LIKE_CORES * (ours.median.coresAllocated ?? 0) : Infinity;
   const rivals = outcomes.filter((one) =>
@@ -159,25 +154,20 @@ function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal 
 
 /** Raises beyond capacity in any seed. */
 function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
-  const ours = stages.map(({ outcomes }) =>
-    outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT))
-  );
+  const ours = stages.map(({ outcomes }) => findEntry(outcomes, ENTRIES.tight));
   if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
   return goalOf({
     measure: "raises beyond capacity, s, worst seeds",
     where: "all stages",
     bound: "at most",
     goal: 0,
-    coallocator: ours.reduce(
-      (sum, one) => sum + (one?.most.overCapacityS ?? 0),
-      0,
-    ),
+    coallocator: ours.reduce((sum, one) => sum + (one?.most.overCapacityS ?? 0), 0),
   }, []);
 }
 
 /** Fewest cores at the SLO: at most 0.95 of the best rival's, or 1.05 of the oracle's. */
 function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
+  const ours = findEntry(outcomes, ENTRIES.tight);
   if (ours === undefined) return undefined;
   const holding = bestPerAlgorithm(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
   const rivals = holding.map(({ algorithm, setting, median }) => ({
@@ -185,7 +175,7 @@ function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
     setting,
     value: median.coresAllocated ?? NaN,
   }));
-  const oracle = outcomes.find((one) => isSameEntry(one, ORACLE))?.median.coresAllocated;
+  const oracle = findEntry(outcomes, ENTRIES.oracle)?.median.coresAllocated;
   const best = Math.min(...rivals.map(({ value }) => value));
   const goal = Math.max(
     Number.isFinite(best) ? SHARE_OF_RIVAL * best : -Infinity,
@@ -203,15 +193,15 @@ function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
 
 /** Throttled time as a share of that under static limits that cost the same. */
 function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT))?.median.throttledMsPerS;
-  const fixed = outcomes.find((one) => isSameEntry(one, EQUAL_CORES))?.median.throttledMsPerS;
-  if (ours === undefined || fixed === undefined) return undefined;
+  const ours = findEntry(outcomes, ENTRIES.tight)?.median.throttledMsPerS;
+  const equal = findEntry(outcomes, ENTRIES.equalCores)?.median.throttledMsPerS;
+  if (ours === undefined || equal === undefined) return undefined;
   return goalOf({
     measure: "throttled time / that of static limits of the same cores",
     where: name,
     bound: "at most",
     goal: SHARE_OF_EQUAL_CORES,
-    coallocator: ours === 0 ? 0 : ours / fixed,
+    coallocator: ours === 0 ? 0 : ours / equal,
   }, []);
 }
 

@@ -5,14 +5,10 @@ import { playOracle } from "./contest.ts";
 import { checkGoals, type Goal } from "./goals.ts";
 import {
   type AlgorithmOutcome,
-  ALONE,
   bestPerAlgorithm,
   bestSetting,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  ORACLE,
+  ENTRIES,
   outcomeColumns,
-  UNLIMITED,
 } from "./outcome.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
 import { type ArenaPlan, playHere, playInWorkers, runArena } from "./run_arena.ts";
@@ -32,7 +28,7 @@ pure("checkGoals() allows 0.95 of the best rival's cores, or 1.05 of the oracle'
     outcome({ algorithm: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
     outcome({ algorithm: "hpa", cores: 3 }),
   ];
-  const ours = outcome({ ...COALLOCATOR_TIGHT, cores: 1.95 });
+  const ours = outcome({ ...ENTRIES.tight, cores: 1.95 });
   const cores = (...more: ReturnType<typeof outcome>[]) =>
     find(checkGoals([stageResult([...rivals, ours, ...more])]), /cores allocated/);
   const against = cores();
@@ -40,14 +36,14 @@ pure("checkGoals() allows 0.95 of the best rival's cores, or 1.05 of the oracle'
   assert.equal(against.met, false);
   assert.ok(Math.abs((against.missedBy ?? 0) - 0.05) < 1e-9);
   assert.deepEqual(against.bestRival, { algorithm: "captain", setting: "target 0.1", value: 2 });
-  assert.equal(cores(outcome({ ...ORACLE, cores: 1.9 })).met, true);
-  assert.equal(cores(outcome({ ...ORACLE, cores: 1.5 })).met, false);
+  assert.equal(cores(outcome({ ...ENTRIES.oracle, cores: 1.9 })).met, true);
+  assert.equal(cores(outcome({ ...ENTRIES.oracle, cores: 1.5 })).met, false);
 });
 
 pure("checkGoals() has no figure for cores where CoAllocator missed the SLO", () => {
   const result = stageResult([
     outcome({ cores: 2 }),
-    outcome({ ...COALLOCATOR_TIGHT, sloHeld: false }),
+    outcome({ ...ENTRIES.tight, sloHeld: false }),
   ]);
   const goal = find(checkGoals([result]), /cores allocated/);
   assert.equal(goal.met, false);
@@ -57,15 +53,12 @@ pure("checkGoals() has no figure for cores where CoAllocator missed the SLO", ()
 
 pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to be high", () => {
   const goals = checkGoals([
-    stageResult([outcome({ ...COALLOCATOR_TIGHT, overCapacityS: 0 })]),
-    stageResult([outcome({ ...COALLOCATOR_TIGHT, overCapacityS: 2, jain: 0.99 })], {
+    stageResult([outcome({ ...ENTRIES.tight, overCapacityS: 0 })]),
+    stageResult([outcome({ ...ENTRIES.tight, overCapacityS: 2, jain: 0.99 })], {
       kind: "shared node",
       name: "eight-equal",
     }),
-    stageResult([outcome({ ...COALLOCATOR_TIGHT, convergeS: 59 })], {
-      kind: "steps",
-      name: "steps",
-    }),
+    stageResult([outcome({ ...ENTRIES.tight, convergeS: 59 })], { kind: "steps", name: "steps" }),
   ]);
   assert.equal(find(goals, /beyond capacity/).missedBy, 2);
   assert.equal(find(goals, /Jain/).met, false);
@@ -73,16 +66,20 @@ pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to
 });
 
 pure("checkGoals() compares latency as shipped with that without limits or neighbour", () => {
-  const unlimited = outcome({ ...UNLIMITED, p99Ms: 50 });
+  const unlimited = outcome({ ...ENTRIES.unlimited, p99Ms: 50 });
   const of = (p99Ms: number, ...more: AlgorithmOutcome[]) =>
     find(
       checkGoals([
-        stageResult([outcome({ ...COALLOCATOR, p99Ms, victimsP99Ms: p99Ms }), unlimited, ...more]),
+        stageResult([
+          outcome({ ...ENTRIES.coallocator, p99Ms, victimsP99Ms: p99Ms }),
+          unlimited,
+          ...more,
+        ]),
       ]),
       /P99 as shipped/,
     );
   assert.deepEqual([of(60).met, of(60).coallocator, of(61).met], [true, 1.2, false]);
-  const alone = outcome({ ...ALONE, victimsP99Ms: 100 });
+  const alone = outcome({ ...ENTRIES.alone, victimsP99Ms: 100 });
   assert.equal(of(110, alone).met, true);
   assert.deepEqual([of(125, alone).met, of(125, alone).coallocator], [false, 1.25]);
 });
@@ -96,12 +93,12 @@ const GUIDE = new URL("../../docs/reference.md", import.meta.url);
 const HEADING = "## `simulate` and the arena";
 
 const TRACE = stageResult([
-  outcome({ ...COALLOCATOR, cores: 1.5 }),
-  outcome({ ...COALLOCATOR_TIGHT, cores: 1.5 }),
+  outcome({ ...ENTRIES.coallocator, cores: 1.5 }),
+  outcome({ ...ENTRIES.tight, cores: 1.5 }),
   outcome({ algorithm: "captain", setting: "target 0.1" }),
-  outcome({ ...UNLIMITED, cores: 64 }),
+  outcome({ ...ENTRIES.unlimited, cores: 64 }),
 ], { p95Cores: 2 });
-const STEPS = stageResult([outcome({ ...COALLOCATOR_TIGHT, convergeS: 90 })], {
+const STEPS = stageResult([outcome({ ...ENTRIES.tight, convergeS: 90 })], {
   kind: "steps",
   name: "steps",
 });
@@ -223,11 +220,7 @@ const STAGE = { kind: "bursts", name: "bursts", cores: 0.5, minutes: 3 } as cons
 
 pure("playPlan() puts each limit into force at its moment", () => {
   const { scene } = buildStage(STAGE, 1);
-  const plan = [
-    { atMs: 0, limit: 900 },
-    { atMs: 1000, limit: 1500 },
-    { atMs: 60_000, limit: 700 },
-  ];
+  const plan = [{ atMs: 0, limit: 900 }, { atMs: 1000, limit: 1500 }, { atMs: 60_000, limit: 700 }];
   const run = playPlan(scene, { plans: [plan] });
   const limit = run.pods[0]?.limit ?? [];
   // Entry k stands for the end of its step.

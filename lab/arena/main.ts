@@ -49,10 +49,7 @@ export function arena(args: readonly string[], world: ArenaWorld): Promise<numbe
   });
 }
 
-async function stagesOf(
-  options: ArenaOptions,
-  { err }: Pick<ArenaWorld, "err">,
-): Promise<Stage[]> {
+async function stagesOf(options: ArenaOptions, { err }: Pick<ArenaWorld, "err">): Promise<Stage[]> {
   const { trace, minutes, scenes } = options;
   const lengths = { quick: options.quick && scenes === undefined, minutes };
   if (trace === undefined) {

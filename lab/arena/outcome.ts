@@ -85,37 +85,33 @@ export interface Entry {
   readonly setting: string;
 }
 
-/** The market with the product's defaults: limits are at their ceilings while CPU is ample. */
-export const COALLOCATOR: Entry = { algorithm: "coallocator", setting: "default" };
-/** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
-export const COALLOCATOR_TIGHT: Entry = {
-  algorithm: "coallocator-tight",
-  setting: "limits follow demand",
-};
-/** The users' original limits, scaled so that their sum is the mean of CoAllocator's. */
-export const EQUAL_CORES: Entry = { algorithm: "static-equal", setting: "cores of coallocator" };
-/** The users' original limits, never changed. */
-export const AS_IT_IS: Entry = { algorithm: "static", setting: "as it is" };
-/** No limit, not even the ceiling: what the SLO is made from. */
-export const UNLIMITED: Entry = { algorithm: "unlimited", setting: "no ceiling" };
-/** The victims of a contention without their neighbour and without limits. */
-export const ALONE: Entry = { algorithm: "alone", setting: "victims, no ceiling" };
-/** The fewest cores with which no request waits long, found with the trace known in advance. */
-export const ORACLE: Entry = { algorithm: "oracle", setting: "knows the future" };
+/** Entries that are no rivals, in the order of results. */
+export const ENTRIES = {
+  /** The market with the product's defaults: limits are at their ceilings while CPU is ample. */
+  coallocator: { algorithm: "coallocator", setting: "default" },
+  /** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
+  tight: { algorithm: "coallocator-tight", setting: "limits follow demand" },
+  /** The users' original limits, scaled so that their sum is the mean of CoAllocator's. */
+  equalCores: { algorithm: "static-equal", setting: "cores of coallocator" },
+  /** The users' original limits, never changed. */
+  asItIs: { algorithm: "static", setting: "as it is" },
+  /** The fewest cores with which no request waits long, found with the trace known in advance. */
+  oracle: { algorithm: "oracle", setting: "knows the future" },
+  /** No limit, not even the ceiling: what the SLO is made from. */
+  unlimited: { algorithm: "unlimited", setting: "no ceiling" },
+  /** The victims of a contention without their neighbour and without limits. */
+  alone: { algorithm: "alone", setting: "victims, no ceiling" },
+} as const satisfies Readonly<Record<string, Entry>>;
 
 /** Names of the algorithms that can be chosen. */
 export function algorithmNames(): string[] {
-  return [...rivalAlgorithms(), COALLOCATOR.algorithm, ORACLE.algorithm];
+  return [...rivalAlgorithms(), ENTRIES.coallocator.algorithm, ENTRIES.oracle.algorithm];
 }
 
 /** The rivals among the algorithms so named, setting by setting. */
 export function rivalEntries(algorithms: readonly string[]): Entry[] {
-  return allRivals().filter(({ algorithm }) => algorithms.includes(algorithm)).map((
-    { algorithm, setting },
-  ) => ({
-    algorithm,
-    setting,
-  }));
+  return allRivals().filter(({ algorithm }) => algorithms.includes(algorithm))
+    .map(({ algorithm, setting }) => ({ algorithm, setting }));
 }
 
 /** True for the same algorithm with the same setting. */
@@ -123,22 +119,30 @@ export function isSameEntry(a: Entry, b: Entry): boolean {
   return a.algorithm === b.algorithm && a.setting === b.setting;
 }
 
+/** The one of this entry. */
+export function findEntry<T extends Entry>(all: readonly T[], entry: Entry): T | undefined {
+  return all.find((one) => isSameEntry(one, entry));
+}
+
 /**
  * True for what is no algorithm of its own: no limit at all, no neighbour, and fixed limits made from
  * CoAllocator's.
  */
 export function isYardstick({ algorithm }: Pick<Entry, "algorithm">): boolean {
-  return [EQUAL_CORES, UNLIMITED, ALONE].some((one) => one.algorithm === algorithm);
+  return [ENTRIES.equalCores, ENTRIES.unlimited, ENTRIES.alone].some((one) =>
+    one.algorithm === algorithm
+  );
 }
 
 /** True for the market in any of its modes. */
 export function isCoallocator({ algorithm }: Pick<Entry, "algorithm">): boolean {
-  return algorithm === COALLOCATOR.algorithm || algorithm === COALLOCATOR_TIGHT.algorithm;
+  return algorithm === ENTRIES.coallocator.algorithm || algorithm === ENTRIES.tight.algorithm;
 }
 
 /** True for an algorithm that CoAllocator is measured against. */
 export function isRival(entry: Entry): boolean {
-  return !isYardstick(entry) && !isCoallocator(entry) && entry.algorithm !== ORACLE.algorithm;
+  return !isYardstick(entry) && !isCoallocator(entry) &&
+    entry.algorithm !== ENTRIES.oracle.algorithm;
 }
 
 /** A figure of every algorithm. */

@@ -7,30 +7,10 @@ import type { Goal } from "./goals.ts";
 import { type AlgorithmOutcome, type Figures, isYardstick } from "./outcome.ts";
 import type { StageResult } from "./stages.ts";
 
-/** An algorithm with a setting: medians over the seeds; null where there is no figure. */
-export interface AlgorithmJSON {
-  readonly algorithm: string;
-  readonly setting: string;
-  readonly sloHeld: boolean;
-  readonly [figure: string]: unknown;
-}
-
-/** One stage. */
-export interface StageJSON {
-  readonly trace: string;
-  /** How the trace was written; of a scene, its kind. */
-  readonly format: string;
-  readonly seeds: number;
-  readonly sloMs: number;
-  /** Rivals with an entry per setting, each mode of CoAllocator and the oracle with one. */
-  readonly algorithms: readonly AlgorithmJSON[];
-  /**
-   * Not to be had as algorithms: no limit at all, no neighbour, and fixed limits of the cores that CoAllocator
-   * took.
-   */
-  readonly yardsticks: readonly AlgorithmJSON[];
-  readonly [more: string]: unknown;
-}
+/** Findings by their names. */
+export type FindingsJSON = Readonly<Record<string, unknown>>;
+/** Those of a stage. */
+export type StageJSON = FindingsJSON & Record<"algorithms" | "yardsticks", FindingsJSON[]>;
 
 /** The figures, which have the names of their scores but for {@linkcode CORES}. */
 const FIGURES: readonly (keyof Figures)[] = [
@@ -44,7 +24,10 @@ const FIGURES: readonly (keyof Figures)[] = [
 /** In place of `coresAllocated`. */
 const CORES = "cores";
 
-/** A stage's findings, without series. */
+/**
+ * A stage's findings, without series. Algorithms have an entry per setting; yardsticks are not to be
+ * had as algorithms.
+ */
 export function stageJSON(result: StageResult): StageJSON {
   const { name, kind, format, p95Cores, minutes, seeds, sloMs, outcomes } = result;
   return {
@@ -59,7 +42,8 @@ export function stageJSON(result: StageResult): StageJSON {
   };
 }
 
-function algorithmJSON(outcome: AlgorithmOutcome): AlgorithmJSON {
+/** Medians over the seeds; null where there is no figure. */
+function algorithmJSON(outcome: AlgorithmOutcome): FindingsJSON {
   const { algorithm, setting, sloHeld, sloHeldShare, median, least, most } = outcome;
   const nameOf = (score: string): string => score === "coresAllocated" ? CORES : score;
   return {
@@ -87,9 +71,5 @@ export function arenaJSON(
 ): Record<"traces" | "scenes" | "goals", unknown[]> {
   const stages = (isTraces: boolean) =>
     results.filter(({ kind }) => (kind === "trace") === isTraces).map(stageJSON);
-  return {
-    traces: stages(true),
-    scenes: stages(false),
-    goals: goals.map(goalJSON),
-  };
+  return { traces: stages(true), scenes: stages(false), goals: goals.map(goalJSON) };
 }

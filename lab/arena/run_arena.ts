@@ -5,22 +5,18 @@
  * @module
  */
 import { quantile } from "../simulation/statistics.ts";
-import { type Contest, type OnPlayed, playContest, type Played } from "./contest.ts";
+import { startThread, workThrough } from "../task/thread.ts";
+import { type Contest, playContest, type Played } from "./contest.ts";
 import {
   type AlgorithmOutcome,
   algorithmOutcome,
-  ALONE,
   bestPerAlgorithm,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
+  ENTRIES,
   type Entry,
-  EQUAL_CORES,
+  findEntry,
   isCoallocator,
-  isSameEntry,
   isYardstick,
-  ORACLE,
   rivalEntries,
-  UNLIMITED,
 } from "./outcome.ts";
 import { hasVictims, type Stage, type StageResult } from "./stages.ts";
 
@@ -37,9 +33,6 @@ export interface ArenaPlan {
   readonly keepSeries: boolean;
 }
 
-/** Called after each run with the share of the work that is done, 0 to 1. */
-export type OnShare = (share: number) => void;
-
 /** One CFS period: the least by which a limit can delay what it throttles. */
 const SLO_ABOVE_UNLIMITED_MS = 100;
 /** Rivals of one contest: few enough that workers end at about the same time. */
@@ -48,23 +41,29 @@ const RIVALS_TOGETHER = 11;
 const CROWDED: readonly Stage["name"][] = ["warm-pool", "many-pods"];
 /** The cost of a run, relative to a rival's on the same scene. */
 const COSTS: ReadonlyMap<string, number> = new Map([
-  [COALLOCATOR.algorithm, 4],
-  [COALLOCATOR_TIGHT.algorithm, 4],
-  [ORACLE.algorithm, 16],
+  [ENTRIES.coallocator.algorithm, 4],
+  [ENTRIES.tight.algorithm, 4],
+  [ENTRIES.oracle.algorithm, 16],
 ]);
 /** The cost of a stage's minute, relative to one of one pod. */
 const COST_OF_SHARED_NODE = 2;
 
-/** Plays everything. The result depends on the plan alone. */
+/**
+ * Plays everything. The result depends on the plan alone. `onShare` is called after each run with the
+ * share of the work that is done, 0 to 1.
+ */
 export async function runArena(
   plan: ArenaPlan,
-  { player, onShare }: { readonly player: ContestPlayer; readonly onShare?: OnShare },
+  { player, onShare }: {
+    readonly player: ContestPlayer;
+    readonly onShare?: (share: number) => void;
+  },
 ): Promise<StageResult[]> {
   const contests = longestFirst(plan, firstContests(plan));
-  const withOracle = plan.algorithms.includes(ORACLE.algorithm);
+  const withOracle = plan.algorithms.includes(ENTRIES.oracle.algorithm);
   const oracleCost = withOracle
     ? plan.stages.reduce(
-      (sum, stage) => sum + (isCrowded(stage) ? 0 : plan.seeds * costOf(stage, ORACLE)),
+      (sum, stage) => sum + (isCrowded(stage) ? 0 : plan.seeds * costOf(stage, ENTRIES.oracle)),
       0,
     )
     : 0;
@@ -95,10 +94,10 @@ function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Co
     groups.push(rivals.slice(from, from + RIVALS_TOGETHER));
   }
   return stages.flatMap((stage, index) => {
-    const alone = hasVictims(stage) ? [ALONE] : [];
+    const alone = hasVictims(stage) ? [ENTRIES.alone] : [];
     const others = isCrowded(stage) ? [] : groups;
     return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...alone, ...marketEntries(algorithms)], ...others].map((entries) => ({
+      [[ENTRIES.unlimited, ...alone, ...marketEntries(algorithms)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
@@ -119,10 +118,10 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
 
 /** CoAllocator in both modes, and fixed limits of the same cores. */
 function marketEntries(algorithms: readonly string[]): Entry[] {
-  if (!algorithms.includes(COALLOCATOR.algorithm)) {
-    return algorithms.includes(ORACLE.algorithm) ? [COALLOCATOR_TIGHT] : [];
+  if (!algorithms.includes(ENTRIES.coallocator.algorithm)) {
+    return algorithms.includes(ENTRIES.oracle.algorithm) ? [ENTRIES.tight] : [];
   }
-  return [COALLOCATOR, COALLOCATOR_TIGHT, EQUAL_CORES];
+  return [ENTRIES.coallocator, ENTRIES.tight, ENTRIES.equalCores];
 }
 
 function oracleContests(
@@ -131,11 +130,11 @@ function oracleContests(
 ): Contest[] {
   return stages.flatMap((on, stage) =>
     (isCrowded(on) ? [] : played[stage] ?? []).map((ofSeed, index): Contest => {
-      const ours = ofSeed.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
+      const ours = findEntry(ofSeed, ENTRIES.tight);
       return {
         stage,
         seed: index + 1,
-        entries: [ORACLE],
+        entries: [ENTRIES.oracle],
         oracle: {
           sloMs: slos[stage] ?? 0,
           changesPerPodMinute: ours?.scores.changesPerPodMinute ?? 0,
@@ -164,7 +163,7 @@ function collect(
 /** Whole ms: the median over the seeds of P99 without any limit, and a CFS period. */
 function sloOf(seeds: readonly (readonly Played[])[]): number {
   const latencies = seeds.flatMap((played) =>
-    played.filter((one) => isSameEntry(one, UNLIMITED)).map(({ scores }) => scores.p99Ms)
+    findEntry(played, ENTRIES.unlimited)?.scores.p99Ms ?? []
   );
   return Math.round(quantile(latencies, 0.5) + SLO_ABOVE_UNLIMITED_MS);
 }
@@ -177,19 +176,13 @@ function stageResult(
     readonly played: readonly (readonly Played[])[];
   },
 ): StageResult {
-  const scoresOf = (entry: Entry) =>
-    played.flatMap((ofSeed) => ofSeed.filter((one) => isSameEntry(one, entry)))
-      .map(({ scores }) => scores);
-  const outcomes = [
-    ...rivalEntries(algorithms),
-    ...[COALLOCATOR, COALLOCATOR_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
-  ]
+  const outcomes = [...rivalEntries(algorithms), ...Object.values<Entry>(ENTRIES)]
     .filter((entry) =>
       isYardstick(entry) ||
-      algorithms.includes(isCoallocator(entry) ? COALLOCATOR.algorithm : entry.algorithm)
+      algorithms.includes(isCoallocator(entry) ? ENTRIES.coallocator.algorithm : entry.algorithm)
     )
     .flatMap((entry): AlgorithmOutcome[] => {
-      const runs = scoresOf(entry);
+      const runs = played.flatMap((ofSeed) => findEntry(ofSeed, entry)?.scores ?? []);
       return runs.length === 0 ? [] : [algorithmOutcome(entry, { runs, sloMs })];
     });
   const best = bestPerAlgorithm(outcomes);
@@ -202,9 +195,7 @@ function stageResult(
     seeds,
     sloMs,
     outcomes,
-    records: best.flatMap((entry) =>
-      (played[0] ?? []).find((one) => isSameEntry(one, entry))?.record ?? []
-    ),
+    records: best.flatMap((entry) => findEntry(played[0] ?? [], entry)?.record ?? []),
   };
 }
 
@@ -225,73 +216,31 @@ export interface ContestPlayer {
   close(): void;
 }
 
-/** A message to a worker: first the stages, then contests one by one. */
-export type ToWorker =
-  | { readonly kind: "stages"; readonly stages: readonly Stage[] }
-  | { readonly kind: "contest"; readonly contest: Contest };
-
-/** A worker's answer: a sign per entry, then the outcome. */
-export type FromWorker =
-  | { readonly kind: "played" }
-  | { readonly kind: "outcome"; readonly played: Played[] }
-  | { readonly kind: "failed"; readonly message: string };
+/** The message to a worker: first the stages, then contests one by one. */
+export type ToWorker = readonly Stage[] | Contest;
 
 /** Plays them in this thread. */
 export function playHere(stages: readonly Stage[]): ContestPlayer {
   return {
-    async play(contests, onPlayed) {
-      const outcomes: Played[][] = [];
-      for (const contest of contests) {
-        outcomes.push(await playContest(contest, { stages, onPlayed: () => onPlayed(contest) }));
-      }
-      return outcomes;
-    },
+    play: (contests, onPlayed) =>
+      workThrough(contests, [
+        (contest) => playContest(contest, { stages, onPlayed: () => onPlayed(contest) }),
+      ]),
     close() {},
   };
 }
 
 /** Plays them in `count` workers; each takes the next contest when it has done one. */
 export function playInWorkers(stages: readonly Stage[], count: number): ContestPlayer {
-  const workers = Array.from({ length: count }, () => {
-    const worker = new Worker(new URL("./arena_worker.ts", import.meta.url), { type: "module" });
-    worker.postMessage({ kind: "stages", stages } satisfies ToWorker);
-    return worker;
-  });
+  const module = new URL("./arena_worker.ts", import.meta.url);
+  const threads = Array.from({ length: count }, () => startThread<ToWorker>(module));
+  for (const thread of threads) thread.send(stages);
   return {
-    async play(contests, onPlayed) {
-      const outcomes: Played[][] = contests.map(() => []);
-      let next = 0;
-      await Promise.all(workers.map(async (worker) => {
-        while (next < contests.length) {
-          const index = next++;
-          const contest = contests[index];
-          if (contest === undefined) return;
-          outcomes[index] = await ask(worker, contest, { onPlayed: () => onPlayed(contest) });
-        }
-      }));
-      return outcomes;
-    },
-    close() {
-      for (const worker of workers) worker.terminate();
-    },
+    play: (contests, onPlayed) =>
+      workThrough(
+        contests,
+        threads.map(({ ask }) => (contest) => ask<Played[]>(contest, () => onPlayed(contest))),
+      ),
+    close: () => threads.forEach((thread) => thread.end()),
   };
-}
-
-function ask(
-  worker: Worker,
-  contest: Contest,
-  { onPlayed }: { readonly onPlayed: OnPlayed },
-): Promise<Played[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<Played[]>();
-  worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-    if (data.kind === "played") onPlayed();
-    else if (data.kind === "outcome") resolve(data.played);
-    else reject(new Error(`Cannot play stage ${contest.stage}: ${data.message}`));
-  };
-  worker.onerror = (event) => {
-    event.preventDefault();
-    reject(new Error(`Cannot play stage ${contest.stage}: ${event.message}`));
-  };
-  worker.postMessage({ kind: "contest", contest } satisfies ToWorker);
-  return promise;
 }

@@ -253,10 +253,8 @@ export const SERVICE_SCENES = {
   /** 110 pods of drawn sizes that need two fifths of the node on average, all with bursts. */
   "many-pods": ({ seed, minutes }) => {
     const random = seededRandom(seed * SEED_STEP + 200);
-    const traces = Array.from(
-      { length: 8 },
-      () => withBursts(constant(1, minutes), { everyS: 240, random }),
-    );
+    const bursts = { everyS: 240, random };
+    const traces = Array.from({ length: 8 }, () => withBursts(constant(1, minutes), bursts));
     return { scene: createScene({ seed, minutes, pods: 110, traces, cores: CORES }) };
   },
 } as const satisfies Readonly<Record<string, (options: MadeSceneOptions) => ArenaScene>>;

@@ -7,16 +7,9 @@ import { readRequestLog } from "../simulation/oracle/play_log.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { quantile } from "../simulation/statistics.ts";
 import type { Trace } from "../simulation/trace.ts";
-import { ALGORITHM_NOTES, arenaPage, entryName, stageRecords } from "./arena_page.ts";
+import { ALGORITHM_NOTES, arenaPage, stageRecords } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
-import {
-  algorithmNames,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  EQUAL_CORES,
-  ORACLE,
-  UNLIMITED,
-} from "./outcome.ts";
+import { algorithmNames, ENTRIES } from "./outcome.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
 import {
   mostMinutes,
@@ -168,7 +161,7 @@ function fullStage(some: Partial<StageResult> = {}): StageResult {
       algorithm,
       setting,
       cores: 1 + index / 5,
-      p99Ms: 4000 / (1 + index),
+      p99Ms: 4e3 / (1 + index),
       sloHeld: index > 20,
     })
   );
@@ -178,13 +171,13 @@ function fullStage(some: Partial<StageResult> = {}): StageResult {
   assert(best !== undefined);
   return stageResult([
     ...rivals,
-    outcome({ ...COALLOCATOR, cores: 1.5 }),
-    outcome({ ...EQUAL_CORES, cores: 1.5 }),
-    outcome({ ...ORACLE, cores: 1.4 }),
-    outcome({ ...UNLIMITED, cores: 64 }),
+    outcome({ ...ENTRIES.coallocator, cores: 1.5 }),
+    outcome({ ...ENTRIES.equalCores, cores: 1.5 }),
+    outcome({ ...ENTRIES.oracle, cores: 1.4 }),
+    outcome({ ...ENTRIES.unlimited, cores: 64 }),
   ], {
     minutes: 10,
-    records: [COALLOCATOR, best, ORACLE].map(({ algorithm, setting }) => ({
+    records: [ENTRIES.coallocator, best, ENTRIES.oracle].map(({ algorithm, setting }) => ({
       ...base,
       algorithm,
       description: setting,
@@ -237,7 +230,7 @@ pure("arenaPage() has plots without a coordinate that is not a number, each with
 });
 
 pure("arenaPage() draws what there is, and says where figures, series or goals lack", () => {
-  const odd = outcome({ ...COALLOCATOR, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
+  const odd = outcome({ ...ENTRIES.coallocator, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
   const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
   assert.match(markup, />No series /);
   assert(!/NaN|undefined/.test(markup));
@@ -263,18 +256,10 @@ pure("arenaPage() escapes names, loads nothing, and is the same for the same fin
 });
 
 pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
-  const traces = Array.from(
-    { length: 9 },
-    (_, index) => fullStage({ name: `crane${index}`, minutes: 120 }),
-  );
-  const scenes = (["bursts", "bursts", "bursts", "steps"] as const).map((kind, index) =>
-    fullStage({ kind, name: `${kind}-${index}` })
-  );
-  const shared = Array.from(
-    { length: 5 },
-    (_, index) => fullStage({ kind: "shared node", name: `shared-${index}` }),
-  );
-  const { length } = made([...traces, ...scenes, ...shared]);
+  const trace: Partial<StageResult> = { name: "crane0", minutes: 120 };
+  const kinds = [...Array(3).fill("bursts"), "steps", ...Array(5).fill("shared node")];
+  const stages = [...Array(9).fill(trace), ...kinds.map((kind) => ({ kind, name: kind }))];
+  const { length } = made(stages.map(fullStage));
   assert.ok(length < 3e6, `${length} characters`);
 });
 
@@ -286,12 +271,6 @@ pure("ALGORITHM_NOTES has a note for each algorithm", () => {
   );
 });
 
-pure("entryName() leaves out a setting that says nothing", () => {
-  assert.equal(entryName(COALLOCATOR), "coallocator");
-  assert.equal(entryName(ORACLE), "oracle");
-  assert.equal(entryName({ algorithm: "captain", setting: "target 0.1" }), "captain, target 0.1");
-});
-
 pure(
   "stageRecords() takes CoAllocator, the best rival and the oracle, whatever their order",
   () => {
@@ -299,7 +278,9 @@ pure(
     assert(run !== undefined);
     const best = outcome({ algorithm: "captain", setting: "target 0.1", cores: 1 });
     const other = outcome({ algorithm: "hpa", setting: "target 0.5", cores: 3 });
-    const outcomes = [ORACLE, COALLOCATOR_TIGHT, COALLOCATOR].map((entry) => outcome(entry));
+    const outcomes = [ENTRIES.oracle, ENTRIES.tight, ENTRIES.coallocator].map((entry) =>
+      outcome(entry)
+    );
     const records = [other, ...outcomes, best].map(({ algorithm, setting }) => ({
       ...run,
       algorithm,

@@ -56,12 +56,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   const whole = wholeMinutes(trace, refuse);
   const minutes = Math.min(options.minutes ?? whole, whole);
   const workload = (): Workload =>
-    createWorkload(trace, {
-      random: seededRandom(seed * SEED_STEP),
-      costMs,
-      variation,
-      p95Cores,
-    });
+    createWorkload(trace, { random: seededRandom(seed * SEED_STEP), costMs, variation, p95Cores });
   const demand = expectedDemand(workload(), minutes * 60);
   const meanCores = mean(demand);
   if (!(meanCores > 0)) {
@@ -144,10 +139,7 @@ const BURSTS_SEED_STEP = 31;
  * One service with `cores` CPUs of load between its bursts. Its limit may go to eight times its mean
  * demand, so that each burst fits.
  */
-export function burstScene(
-  cores: number,
-  { seed, minutes }: MadeSceneOptions,
-): ArenaScene {
+export function burstScene(cores: number, { seed, minutes }: MadeSceneOptions): ArenaScene {
   const constant: Trace = {
     name: `bursts-${cores}`,
     unit: "cores",
@@ -198,9 +190,5 @@ export function stepScene({ seed, minutes }: MadeSceneOptions): ArenaScene {
   const trace: Trace = { name: "steps", unit: "requests/s", stepS: STEP_S, values, arrivalsMs };
   const scene = traceScene(trace, { seed, costMs: COST_MS, variation: 0 });
   const steps = levelChanges(values.map((perS) => perS * COST_MS / 1000), STEP_S);
-  return {
-    scene,
-    steps,
-    bursts: steps.filter(({ from, to }) => to > from),
-  };
+  return { scene, steps, bursts: steps.filter(({ from, to }) => to > from) };
 }

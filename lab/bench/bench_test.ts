@@ -1,25 +1,29 @@
 import { Command, InvalidArgumentError } from "commander";
 import assert from "node:assert/strict";
-import { usageQueries } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import { seededRandom, standardNormal } from "../../shared/random.ts";
+import {
+  type Baseline,
+  type DoneKill,
+  endFaults,
+  endsWithoutKill,
+  limitFaults,
+  notCarried,
+  otherWriters,
+  type PodChange,
+} from "./chaos/promises.ts";
+import { drawPlan, TARGETS } from "./chaos/plan.ts";
+import { parseAudit, type ResizeAnswer } from "./audit_log.ts";
+import { newPod } from "../../tests/faults/cluster/cluster_load.ts";
+import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../tools/build/programs.ts";
 import { benchFlags, goal, wholeNumber, wholeNumberFrom } from "./bench.ts";
-import {
-  containerName,
-  namespaceOf,
-  podName,
-  type RangeAnswer,
-  rangeAnswer,
-  valueAt,
-  workloadName,
-} from "./rightsizing/usage_server.ts";
 import { blockMeans, quantile, slopeOf } from "../simulation/statistics.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";
 import { reactionGoals, reactionOf } from "./reaction/report.ts";
 import {
-  type AppAlgorithm,
   type AppResult,
   APPS,
   BURST_S,
@@ -53,28 +57,11 @@ pure("goal() holds up to its bound, and says nothing where it does not count", (
   assert.equal(goal("", 3, { most: 2, counts: false }).held, undefined);
 });
 
-pure("slopeOf() has slope and error of a textbook's example", () => {
+pure("slopeOf() has slope and error of a textbook's example, and refuses two samples", () => {
   // x = 1..5, y = 2, 4, 5, 4, 5: b = 6 / 10, residuals' squares 2.4, error sqrt(2.4 / 3 / 10).
   const { perUnit, error } = slopeOf([[1, 2], [2, 4], [3, 5], [4, 4], [5, 5]]);
   assert.ok(Math.abs(perUnit - 0.6) < 1e-12, `${perUnit}`);
   assert.ok(Math.abs(error - Math.sqrt(0.08)) < 1e-12, `${error}`);
-});
-
-pure("slopeOf() holds the true slope within 2 errors in about 95 of 100 noisy series", () => {
-  const random = seededRandom(1);
-  let held = 0;
-  for (let run = 0; run < 1000; run++) {
-    const samples = Array.from(
-      { length: 60 },
-      (_, i) => [i, 100 + 0.5 * i + 5 * standardNormal(random)] as const,
-    );
-    const { perUnit, error } = slopeOf(samples);
-    if (Math.abs(perUnit - 0.5) <= 2 * error) held++;
-  }
-  assert.ok(held > 930 && held < 970, `${held} of 1000`);
-});
-
-pure("slopeOf() refuses two samples, and a constant series has no slope and no error", () => {
   assert.throws(() => slopeOf([[0, 1], [1, 1]]), RangeError);
   assert.deepEqual(slopeOf([[0, 7], [1, 7], [2, 7]]), { perUnit: 0, error: 0 });
 });
@@ -98,93 +85,6 @@ pure("blockMeans() keeps the slope's error true where neighbouring samples are a
   assert.ok(alone < 240 && inBlocks > 330, `${alone}, ${inBlocks} of 400`);
 });
 
-const NOON_MS = Date.UTC(2026, 0, 1, 12);
-const place = { workload: 3, pod: 0, container: 1 };
-
-pure("valueAt() changes with each scrape and no sooner, and from series to series", () => {
-  for (const resource of ["cpu", "memory"] as const) {
-    const at = (atMs: number, of = place): number => valueAt(of, { resource, atMs });
-    assert.equal(at(NOON_MS), at(NOON_MS + 29_999));
-    assert.notEqual(at(NOON_MS), at(NOON_MS + 30_000));
-    for (const other of [{ workload: 4 }, { pod: 1 }, { container: 2 }]) {
-      assert.notEqual(at(NOON_MS), at(NOON_MS, { ...place, ...other }));
-    }
-  }
-});
-
-pure("valueAt() stays in its range", () => {
-  for (let scrape = 0; scrape < 2880; scrape++) {
-    const atMs = NOON_MS + scrape * 30_000;
-    const cores = valueAt(place, { resource: "cpu", atMs });
-    assert.ok(cores >= 0.025 && cores <= 1.5, `${cores}`);
-    const bytes = valueAt(place, { resource: "memory", atMs });
-    assert.ok(Number.isInteger(bytes) && bytes >= 0.8 * 64 * 2 ** 20 && bytes <= 512 * 2 ** 20);
-  }
-});
-
-const CLUSTER = { workloads: 60, pods: 2, containers: 3 };
-const END_S = 1_767_225_600;
-
-function ask(
-  query: string,
-  { start = END_S - 240, step = 120 }: { readonly start?: number; readonly step?: number } = {},
-): RangeAnswer {
-  const moments = { start: String(start), end: String(END_S), step: String(step) };
-  return rangeAnswer(new URLSearchParams({ query, ...moments }), CLUSTER);
-}
-
-function queriesOf(workload: number): ReturnType<typeof usageQueries> {
-  return usageQueries({
-    namespace: namespaceOf(workload),
-    workload: { kind: "Deployment", name: workloadName(workload), uid: "u" },
-    pods: [],
-    otherPods: [],
-    containers: [containerName(0), containerName(2)],
-    window: { fromMs: 0, toMs: 1 },
-  }, []);
-}
-
-pure("rangeAnswer() finds the series of a workload's query, and no others", () => {
-  for (const resource of ["cpu", "memory"] as const) {
-    const { status, body } = ask(queriesOf(5)[resource]);
-    assert.equal(status, 200);
-    const { status: outcome, data: { resultType, result } } = JSON.parse(body);
-    assert.deepEqual([outcome, resultType], ["success", "matrix"]);
-    const series: readonly { metric: Record<string, string>; values: unknown }[] = result;
-    assert.deepEqual(series.map(({ metric }) => metric), [
-      { container: "part-0", pod: podName({ workload: 5, pod: 0 }) },
-      { container: "part-2", pod: podName({ workload: 5, pod: 0 }) },
-      { container: "part-0", pod: podName({ workload: 5, pod: 1 }) },
-      { container: "part-2", pod: podName({ workload: 5, pod: 1 }) },
-    ]);
-    const place = { workload: 5, pod: 0, container: 0 };
-    assert.deepEqual(
-      series[0]?.values,
-      [END_S - 240, END_S - 120, END_S].map((atS) => [
-        atS,
-        String(valueAt(place, { resource, atMs: 1000 * atS })),
-      ]),
-    );
-  }
-});
-
-pure("rangeAnswer() refuses what Prometheus would, and queries that it does not know", () => {
-  const { cpu } = queriesOf(5);
-  for (
-    const [answer, message] of [
-      [ask("up"), /unknown query: up/],
-      [ask(cpu, { step: 0 }), /no moments/],
-      [ask(cpu, { start: END_S - 11_001, step: 1 }), /resolution of 11,000/],
-    ] as const
-  ) {
-    assert.equal(answer.status, 400);
-    const { status, errorType, error } = JSON.parse(answer.body);
-    assert.deepEqual([status, errorType], ["error", "bad_data"]);
-    assert.match(error, message);
-  }
-  assert.equal(ask(cpu, { start: END_S - 11_000, step: 1 }).status, 200);
-});
-
 const CONFIG = new URL("../../deno.json", import.meta.url);
 
 Deno.test({
@@ -201,32 +101,19 @@ Deno.test({
   },
 });
 
-const FIGURES = { requests: 200, failed: 1, late: 20, p50Ms: 2, p99Ms: 400, quietP99Ms: 10 };
+const FIGURES = { requests: 200, failed: 1, late: 20, p50Ms: 2, quietP99Ms: 10 };
 
-function result(
-  algorithm: AppAlgorithm,
-  { seed, p99Ms }: { seed: number; p99Ms: number },
-): AppResult {
-  const phases = {
-    alone: { ...FIGURES, p99Ms },
-    neighbour: { ...FIGURES, p99Ms: 2 * p99Ms, quietP99Ms: 15 },
-  };
-  return {
-    ...{ algorithm, seed, minutes: 3, kernel: "6.18" },
-    versions: { nginx: "1.22.1" },
-    neighbourUsed: 900,
-    apps: APPS.map(({ name }) => ({ name, phases })),
-  };
-}
-
-const RESULTS = [
-  ...[100, 400, 200].map((p99Ms, run) => result("fixed", { seed: run + 1, p99Ms })),
-  result("none", { seed: 1, p99Ms: 50 }),
-];
-
-Deno.test("mediansOf() takes them over an algorithm's runs", () => {
-  const fixed = mediansOf(RESULTS).filter(({ algorithm, app }) =>
-    algorithm === "fixed" && app === "redis"
+pure("mediansOf() takes them over an algorithm's runs", () => {
+  const results = [100, 400, 200, 50].map((p99Ms, run): AppResult => {
+    const phases = { alone: { ...FIGURES, p99Ms }, neighbour: { ...FIGURES, p99Ms: 2 * p99Ms } };
+    return {
+      ...{ algorithm: run === 3 ? "none" : "fixed", seed: run, minutes: 3, neighbourUsed: 900 },
+      ...{ kernel: "6.18", versions: {} },
+      apps: APPS.map(({ name }) => ({ name, phases })),
+    };
+  });
+  const fixed = mediansOf(results).filter((one) =>
+    one.algorithm === "fixed" && one.app === "redis"
   );
   assert.deepEqual(
     fixed.map(({ phase, runs, figures }) => [phase, runs, figures.p99Ms]),
@@ -290,7 +177,7 @@ Deno.test("parseAttack() counts latency from when a request was to be sent", () 
   ]);
 });
 
-Deno.test("parseAttack() refuses a line without a request, and takes a first one that is late", () => {
+Deno.test("parseAttack() refuses another line, and takes a first request that is late", () => {
   assert.throws(() => parseAttack("Requests [total]\n", { rate: 1 }), { name: "SyntaxError" });
   const csv = [row(1_030_000_000, {}), row(1_010_000_000, { number: 1 })].join("\n");
   const latencies = parseAttack(csv, { rate: 100 }).map(({ latencyMs }) => latencyMs);
@@ -331,32 +218,27 @@ Deno.test({
       const memory = await ownScenes(path, "memory");
       assert.deepEqual(memory.map(({ limitFactor }) => limitFactor), [1.1]);
       assert.deepEqual([...(memory[0]?.histories[0]?.values ?? [])], [2 ** 31, 2 ** 32]);
-      await assert.rejects(
-        ownScenes(path, "cpu"),
-        /timestamp.*from 0 to 1e9/,
-      );
+      await assert.rejects(ownScenes(path, "cpu"), /timestamp.*from 0 to 1e9/);
     } finally {
       await Deno.remove(path);
     }
   },
 });
 
-Deno.test("reactionOf() has median and 95th percentile, with missed bursts as long as they lasted", () => {
-  const whole = reactionOf([280, 300, 500], { missed: 0, timeoutMs: 10_000 });
-  assert.deepEqual(whole, { medianMs: 300, p95Ms: 480 });
-  assert.ok(reactionGoals({ ...whole, medianMs: 450 }, 0).every(({ held }) => held));
-  const missed = reactionOf([280], { missed: 2, timeoutMs: 10_000 });
-  assert.deepEqual(missed, { medianMs: 10_000, p95Ms: 10_000 });
-});
-
-Deno.test("reactionGoals() hold neither with a missed burst nor without any", () => {
-  const held = (answeredMs: readonly number[], missed: number) =>
-    reactionGoals(reactionOf(answeredMs, { missed, timeoutMs: 10_000 }), missed)
-      .map((goal) => goal.held);
-  assert.deepEqual(held([280, 300], 3), [false, false, false]);
-  // However good the others are.
-  assert.deepEqual(held(Array(49).fill(200), 1), [true, true, false]);
-  assert.deepEqual(held([], 0), [false, false, true]);
+pure("reactionOf() and its goals count a missed burst as long as it lasted", () => {
+  const rows: readonly [answeredMs: number[], missed: number, at: number[], held: boolean[]][] = [
+    [[280, 300, 500], 0, [300, 480], [true, true, true]],
+    [[280], 2, [10_000, 10_000], [false, false, false]],
+    [[450], 0, [450, 450], [true, true, true]],
+    // However good the others are.
+    [Array(49).fill(200), 1, [200, 200], [true, true, false]],
+    [[], 0, [NaN, NaN], [false, false, true]],
+  ];
+  for (const [answeredMs, missed, at, held] of rows) {
+    const reaction = reactionOf(answeredMs, { missed, timeoutMs: 10_000 });
+    assert.deepEqual([reaction.medianMs, reaction.p95Ms], at);
+    assert.deepEqual(reactionGoals(reaction, missed).map((goal) => goal.held), held);
+  }
 });
 
 /** A look each second from -10 s: three services, of which the first gets more until 7 s. */
@@ -388,4 +270,124 @@ pure(
 pure("neighbourFigures() reports no rest where nothing changes", () => {
   assert.equal(neighbourFigures(looksOf(() => 2000)).restsAfterS, null);
   assert.throws(() => neighbourFigures([]), RangeError);
+});
+
+const BASELINE: Baseline = {
+  limits: new Map([["app", 300]]),
+  qosClass: "Burstable",
+  managed: true,
+};
+
+function podWith(container: ContainerFields): Pod {
+  const load = { node: "n", request: 100, limit: 300, priority: 0, threads: 1, load: [] };
+  const pod = newPod({ namespace: "shop", name: "web", ...load });
+  return { ...pod, containers: pod.containers.map((one) => withFields(one, container)) };
+}
+
+function promises(container: ContainerFields, rest: Partial<PodChange> = {}): string[] {
+  const change = { pod: podWith(container), baseline: BASELINE, optedOut: false, ...rest };
+  return limitFaults(change).map(({ promise }) => promise);
+}
+
+const RAISED = { requests: {}, limits: { cpu: 900 }, limitManagers: ["mbcas/300m"] };
+
+pure("limitFaults() reports each broken promise by its name, and passes limits within them", () => {
+  for (const cpu of [100, 300, 2400]) {
+    assert.deepEqual(promises({ ...RAISED, limits: { cpu } }), []);
+  }
+  assert.deepEqual(promises({ limits: { cpu: 99 } }), ["LimitBelowRequest"]);
+  assert.deepEqual(promises({ limits: { cpu: 2401 } }), ["Ceiling"]);
+  const unmanaged = { ...BASELINE, managed: false };
+  assert.deepEqual(promises(RAISED, { baseline: unmanaged }), ["Unmanaged"]);
+  assert.deepEqual(promises({}, { pod: { ...podWith({}), qosClass: "BestEffort" } }), ["QoS"]);
+  const guaranteed = { requests: { memory: 1 }, limits: { cpu: 100, memory: 1 } };
+  assert.deepEqual(promises(guaranteed), ["QoS"]);
+});
+
+pure("limitFaults() refuses another limit of the market's after the opt-out alone", () => {
+  const optedOut = { optedOut: true, previous: podWith({ limits: { cpu: 300 } }) };
+  assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
+  assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
+  const original = { limits: { cpu: 300 } };
+  assert.deepEqual(promises(original, { ...optedOut, previous: podWith(RAISED) }), []);
+});
+
+pure("notCarried() names the containers without an original limit in the pod", () => {
+  for (const limitManagers of [["mbcas"], ["mbcas/200m"]]) {
+    assert.deepEqual(notCarried(podWith({ ...RAISED, limitManagers }), BASELINE), ["app"]);
+  }
+  for (const one of [{}, RAISED]) assert.deepEqual(notCarried(podWith(one), BASELINE), []);
+});
+
+const TERMS = [{ pod: "c-1", sinceMs: 1000 }, { pod: "c-2", sinceMs: 20_000 }];
+
+function answer(writer: string, atMs: number, code = 200): ResizeAnswer {
+  const event = {
+    requestReceivedTimestamp: new Date(atMs).toISOString(),
+    user: { username: "sa", extra: { "authentication.kubernetes.io/pod-name": [writer] } },
+    objectRef: { namespace: "shop", name: "web" },
+    responseStatus: { code },
+  };
+  const [parsed] = parseAudit(`${JSON.stringify(event)}\n`);
+  assert.ok(parsed !== undefined);
+  return parsed;
+}
+
+pure("otherWriters() finds resizes of pods that did not hold the Lease", () => {
+  const late = answer("c-1", 21_000);
+  const found = otherWriters([answer("c-1", 15_000), late, answer("c-2", 21_000)], TERMS);
+  assert.deepEqual(found.map(({ promise }) => promise), ["OneLeader"]);
+  assert.match(found[0]?.message ?? "", /c-1 resized shop\/web .* while c-2 leads/);
+  assert.equal(otherWriters([answer("c-2", 15_000)], TERMS).length, 1, "too early");
+});
+
+pure("otherWriters() passes refusals, a request under way at the change, and other users", () => {
+  const answers = [answer("c-1", 21_000, 409), answer("c-1", 20_400), answer("", 21_000)];
+  assert.deepEqual(otherWriters(answers, TERMS), []);
+});
+
+pure("endFaults() finds ends without a cause, and passes kills and a lost Lease", () => {
+  const kills: DoneKill[] = [
+    { target: "agent", pod: "mbcas-agent-1", killedMs: 10_400 },
+    { target: "etcd", killedMs: 20_000 },
+  ];
+  const end = { pod: "mbcas-agent-1", atMs: 10_000, reason: "Error", exitCode: 137 };
+  const lostLease = { ...end, pod: "mbcas-controller-1", atMs: 35_000, exitCode: 1 };
+  assert.deepEqual(endFaults([end, lostLease], kills), []);
+  assert.deepEqual(endsWithoutKill([end, lostLease], kills), [lostLease]);
+  const faulty = [
+    { ...lostLease, pod: "mbcas-agent-1" },
+    { ...lostLease, atMs: 90_000 },
+    { ...lostLease, exitCode: 137, reason: "OOMKilled" },
+    { ...end, pod: "mbcas-agent-2" },
+  ];
+  assert.equal(endFaults(faulty, kills).length, 4);
+});
+
+pure("drawPlan() kills each target once in each round, 8 to 24 s apart, for 1 to 10 s", () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const kills = drawPlan(seed, 600_000).filter((step) => step.kind === "kill");
+    assert.ok(kills.length >= 24, `${kills.length} kills`);
+    for (let i = 0; i + 6 <= kills.length; i += 6) {
+      const round = kills.slice(i, i + 6).map(({ target }) => target);
+      assert.deepEqual(round.toSorted(), TARGETS.toSorted());
+    }
+    kills.forEach(({ atMs, downMs }, i) => {
+      const gap = atMs - (kills[i - 1]?.atMs ?? 0);
+      assert.ok(gap >= 7999 && gap <= 24_001, `${gap} ms`);
+      assert.ok(downMs >= 1000 && downMs <= 10_000, `${downMs} ms`);
+    });
+  }
+});
+
+pure("drawPlan() is in the order of time, ends in time, and opts out and in by turns", () => {
+  const steps = drawPlan(3, 600_000);
+  assert.deepEqual(drawPlan(3, 600_000), steps);
+  assert.notDeepEqual(drawPlan(4, 600_000), steps);
+  const times = steps.map(({ atMs }) => atMs);
+  assert.deepEqual(times, times.toSorted((a, b) => a - b));
+  assert.ok((times.at(-1) ?? 0) < 600_000);
+  const switches = steps.map(({ kind }) => kind).filter((kind) => kind.startsWith("opt"));
+  assert.deepEqual(switches, switches.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"));
+  assert.ok(switches.length >= 5);
 });

@@ -15,10 +15,7 @@ const { values: { before, install, name } } = parseArgs({
 });
 const named = name === undefined ? [] : ["--name", name];
 const run = ["run", "-q", "-A"];
-const task = (
-  task: string,
-  ...args: string[]
-): string[] => ["task", "-q", `cluster:${task}`, ...args];
+const task = (task: string, ...args: string[]) => ["task", "-q", `cluster:${task}`, ...args];
 const steps = program.some((one) => one === "--help" || one === "-h") ? [[...run, ...program]] : [
   ...(before === undefined ? [] : [[...run, before]]),
   task("up", ...named),

@@ -29,10 +29,7 @@ export function demo(args: readonly string[], world: TaskWorld): Promise<number>
   return runTask(parseDemoOptions(args), { world, play: (options) => play(options, world) });
 }
 
-async function play(
-  options: DemoOptions,
-  world: TaskWorld,
-): ReturnType<TaskPlay<DemoOptions>> {
+async function play(options: DemoOptions, world: TaskWorld): ReturnType<TaskPlay<DemoOptions>> {
   const { json, report } = options;
   const played = await readDemoScene(options).catch((cause) => {
     throw traceProblem(options.trace, cause);

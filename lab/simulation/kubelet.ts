@@ -14,7 +14,7 @@ import { createSupervisor } from "../../shared/control/supervisor.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { KubeletLink, PodReport } from "./api/pod_writers.ts";
+import type { KubeletLink, PodReport } from "./api/api_writers.ts";
 import { randomHex } from "./api/object_store.ts";
 import { LEAST_CPU } from "../../shared/market/clearing_round.ts";
 
@@ -381,10 +381,7 @@ export function quotaSteps(containers: readonly LimitStep[]): readonly QuotaStep
   const own: QuotaStep[] = containers
     .filter((container) => container.to !== undefined && container.to !== container.from)
     .sort((a, b) => Number(change(a) > 0) - Number(change(b) > 0))
-    .map(({ containerID, to: limit }) => ({
-      containerID,
-      millicores: containerQuota(limit ?? 0),
-    }));
+    .map(({ containerID, to: limit }) => ({ containerID, millicores: containerQuota(limit ?? 0) }));
   if (after === before) return own;
   const pod: QuotaStep = { pod: true, millicores: to };
   return after > before ? [pod, ...own] : [...own, pod];

@@ -141,48 +141,29 @@ kubeletTest("Kubelet ends terminating pods, and removed ones", async (scene) => 
   assert.deepEqual(ends, ["start web", "stop", "start web", "stop"]);
 });
 
-kubeletTest("refuseResizes() reports its condition until it is taken back", async (scene) => {
-  const { clock, pods, calls, app, kubelet, resize } = scene;
-  const created = pods.create(samplePod("web"));
+kubeletTest("Kubelet catches up after its own stop and after the server's", async (scene) => {
+  const { api, clock, pods, calls, app, resize } = scene;
+  const web = pods.create(samplePod("web"));
+  pods.create(samplePod("db"));
   await clock.runUntil(2000);
+  await scene.stop();
+  await resize(web, 400);
+  pods.remove("shop/db");
   calls.length = 0;
-  const condition = { type: "PodResizePending", reason: "Deferred", message: "label" } as const;
-  kubelet.refuseResizes("shop/web", condition);
-  await resize(created, 400);
-  await clock.runUntil(9000);
-  assert.deepEqual([calls, pods.get("shop/web")?.resizeConditions], [[], [condition]]);
-  kubelet.refuseResizes("shop/web");
-  await clock.runUntil(10_000);
-  assert.deepEqual(pods.get("shop/web")?.resizeConditions, []);
+  scene.start();
+  await clock.runUntil(3000);
+  assert.ok(calls.includes("stop") && !calls.some((call) => call.startsWith("start")));
   assert.equal(app()?.applied.limits.cpu, 400);
+  await resize(web, 600);
+  await clock.runUntil(3001);
+  api.stop();
+  await clock.runUntil(10_000);
+  assert.ok(calls.includes("pod 600"));
+  assert.equal(app()?.applied.limits.cpu, 400);
+  api.start();
+  await clock.runUntil(60_000);
+  assert.equal(app()?.applied.limits.cpu, 600);
 });
-
-kubeletTest(
-  "Kubelet catches up after its own stop and after the server's",
-  async (scene) => {
-    const { api, clock, pods, calls, app, resize } = scene;
-    const web = pods.create(samplePod("web"));
-    pods.create(samplePod("db"));
-    await clock.runUntil(2000);
-    await scene.stop();
-    await resize(web, 400);
-    pods.remove("shop/db");
-    calls.length = 0;
-    scene.start();
-    await clock.runUntil(3000);
-    assert.ok(calls.includes("stop") && !calls.some((call) => call.startsWith("start")));
-    assert.equal(app()?.applied.limits.cpu, 400);
-    await resize(web, 600);
-    await clock.runUntil(3001);
-    api.stop();
-    await clock.runUntil(10_000);
-    assert.ok(calls.includes("pod 600"));
-    assert.equal(app()?.applied.limits.cpu, 400);
-    api.start();
-    await clock.runUntil(60_000);
-    assert.equal(app()?.applied.limits.cpu, 600);
-  },
-);
 
 kubeletTest("Kubelet takes over a pod that another kubelet has started", async (scene) => {
   const { clock, pods, calls, app } = scene;
@@ -195,23 +176,20 @@ kubeletTest("Kubelet takes over a pod that another kubelet has started", async (
   assert.equal(app()?.containerID, containerID);
 });
 
-kubeletTest(
-  "Kubelet weighs a container anew with its request, and reports it",
-  async (scene) => {
-    const { clock, pods, calls, app, id, resize } = scene;
-    const created = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
-    await clock.runUntil(2000);
-    assert.equal(app()?.applied.requests.cpu, 200);
-    calls.length = 0;
-    await resize(created, 400);
-    await clock.runUntil(2239);
-    assert.equal(app()?.applied.requests.cpu, 200);
-    await clock.runUntil(3000);
-    assert.deepEqual(calls, [`${id()} asks 400`, "pod 400", `${id()} 400`]);
-    const { limits, requests } = app()?.applied ?? {};
-    assert.deepEqual([limits?.cpu, requests?.cpu], [400, 400]);
-  },
-);
+kubeletTest("Kubelet weighs a container anew with its request, and reports it", async (scene) => {
+  const { clock, pods, calls, app, id, resize } = scene;
+  const created = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
+  await clock.runUntil(2000);
+  assert.equal(app()?.applied.requests.cpu, 200);
+  calls.length = 0;
+  await resize(created, 400);
+  await clock.runUntil(2239);
+  assert.equal(app()?.applied.requests.cpu, 200);
+  await clock.runUntil(3000);
+  assert.deepEqual(calls, [`${id()} asks 400`, "pod 400", `${id()} 400`]);
+  const { limits, requests } = app()?.applied ?? {};
+  assert.deepEqual([limits?.cpu, requests?.cpu], [400, 400]);
+});
 
 kubeletTest("Kubelet defers a resize until the requests of all pods fit", async (scene) => {
   const { clock, pods, resize } = scene;

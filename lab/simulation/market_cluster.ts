@@ -27,9 +27,7 @@ import {
   SCENE_NODE,
 } from "./scene.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
-import type { RunSeries } from "./run_record.ts";
-import type { InstantAnswer, InstantQueries } from "../../shared/instant_queries.ts";
-import type { Clock } from "../../shared/clock.ts";
+import type { InstantQueries } from "../../shared/instant_queries.ts";
 
 /** How the cluster is set up. */
 export interface MarketClusterOptions {
@@ -38,6 +36,8 @@ export interface MarketClusterOptions {
   readonly agent?: NodeLoopOptions;
   /** Settings of the controller that differ from the product's defaults. */
   readonly controller?: Partial<MarketConfig>;
+  /** Answers the controller's metric queries. @default {it finds nothing} */
+  readonly instantQueries?: InstantQueries;
   /** Called after each of the agent's rounds. */
   readonly observe?: (round: RoundResult) => void;
 }
@@ -47,11 +47,11 @@ export interface MarketCluster {
   readonly clock: VirtualClock;
   readonly api: SimulatedAPI;
   readonly node: SimulatedNode;
-  /** Answers metric queries; asked only where the controller's settings name an address. */
-  readonly metrics: MetricAnswers;
   /** Ends all loops; throws the error of the first that failed. */
   stop(): Promise<void>;
 }
+
+const NO_METRICS: InstantQueries = { ask: () => Promise.resolve({ samples: [] }) };
 
 /** Virtual time begins at this moment: stamps in objects are the same in every run. */
 const WALL_START: number = Date.UTC(2026, 0, 1);
@@ -65,10 +65,7 @@ function seedOf(scene: Scene, part: keyof typeof SEEDS): number {
 
 /** The scene's node; phases of the pods are drawn, the same for every algorithm. */
 export function sceneNode(scene: Scene): SimulatedNode {
-  return new SimulatedNode({
-    cores: scene.cores,
-    random: seededRandom(seedOf(scene, "node")),
-  });
+  return new SimulatedNode({ cores: scene.cores, random: seededRandom(seedOf(scene, "node")) });
 }
 
 /** Starts the cluster: pods run under the users' original limits, then agent and controller begin. */
@@ -101,15 +98,13 @@ export function startMarketCluster(
     },
   });
   supervisor.supervise("kubelet", kubelet.run(signal));
-  const metrics = createMetricAnswers(clock);
-  const stage = { scene, api, node, metrics, clock, log, supervisor };
+  const stage = { scene, api, node, clock, log, supervisor };
   startAgent(stage, options);
   startController(stage, options);
   return {
     clock,
     api,
     node,
-    metrics,
     stop: async () => {
       supervisor.stop();
       const done = supervisor.done();
@@ -126,7 +121,6 @@ interface Stage {
   readonly scene: Scene;
   readonly api: SimulatedAPI;
   readonly node: SimulatedNode;
-  readonly metrics: MetricAnswers;
   readonly clock: VirtualClock;
   readonly log: Log;
   readonly supervisor: Supervisor;
@@ -166,8 +160,11 @@ function startAgent(stage: Stage, { agent = {}, observe }: MarketClusterOptions)
   supervisor.supervise("agent", runNodeLoop(parts, signal, settings));
 }
 
-function startController(stage: Stage, { controller = {} }: MarketClusterOptions): void {
-  const { scene, api, metrics, clock, log, supervisor } = stage;
+function startController(
+  stage: Stage,
+  { controller = {}, instantQueries = NO_METRICS }: MarketClusterOptions,
+): void {
+  const { scene, api, clock, log, supervisor } = stage;
   const { signal } = supervisor;
   const random = seededRandom(seedOf(scene, "controller"));
   const caches = createCaches(cacheSources(api), { clock, random, log });
@@ -180,89 +177,11 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
     resizer: api.podResizer(),
     templates: { limitsOf: () => Promise.resolve(undefined) },
     events: api.events,
-    instantQueries: metrics,
+    instantQueries,
     clock,
     random,
     log,
     config: { ...DEFAULT_MARKET_CONFIG, ...controller },
   };
   supervisor.supervise("controller", runAllocationLoop(parts, signal));
-}
-
-/** CPU that the limits committed over a run. */
-export interface Commitment {
-  /** Largest sum of what counts, millicores. */
-  readonly peak: number;
-  /** Seconds in which a raise stood that was granted beyond capacity. */
-  readonly overCapacityS: number;
-}
-
-/** Demand is the mean of the last second: one request is not a demand. */
-const SMOOTH_S = 1;
-/** Millicores; entries are of single precision. */
-const TOLERANCE = 1e-3;
-
-/**
- * Sums up what counts, step by step. A second is over capacity when the sum exceeds it and a limit was
- * raised at a moment since which it has always exceeded it. The first entry is no raise: limits
- * found at the start were not granted.
- */
-export function commitment(
-  { pods, stepS, capacity }: Pick<RunSeries, "pods" | "stepS" | "capacity">,
-): Commitment {
-  const steps = pods[0]?.limit.length ?? 0;
-  const window = Math.max(1, Math.round(SMOOTH_S / stepS));
-  const recent = pods.map(() => 0);
-  let peak = 0;
-  let over = 0;
-  let granted = false;
-  for (let step = 0; step < steps; step++) {
-    let sum = 0;
-    let raised = false;
-    for (const [index, { limit, demand, floor }] of pods.entries()) {
-      const held = (recent[index] ?? 0) + (demand[step] ?? 0) - (demand[step - window] ?? 0);
-      recent[index] = held;
-      const now = limit[step] ?? 0;
-      sum += now > floor ? now : Math.min(floor, held / Math.min(window, step + 1));
-      if (step > 0 && now > (limit[step - 1] ?? 0)) raised = true;
-    }
-    peak = Math.max(peak, sum);
-    granted = sum > capacity + TOLERANCE && (granted || raised);
-    if (granted) over++;
-  }
-  return { peak, overCapacityS: over * stepS };
-}
-
-/** The result of a query: its values, or that it is refused, with a message. */
-export type QueryResult = readonly number[] | { readonly refused: string };
-
-/** The server. */
-export interface MetricAnswers extends InstantQueries {
-  /** By the query's text; a query that is not there finds nothing. */
-  readonly results: Map<string, QueryResult>;
-  /** Queries in the order in which they were asked. */
-  readonly asked: string[];
-  /** False: no answer. */
-  up: boolean;
-}
-
-/** A server that is up and finds nothing. */
-export function createMetricAnswers(clock: Pick<Clock, "wall">): MetricAnswers {
-  const results = new Map<string, QueryResult>();
-  const asked: string[] = [];
-  const subject: MetricAnswers = {
-    results,
-    asked,
-    up: true,
-    async ask({ query }, signal): Promise<InstantAnswer> {
-      asked.push(query);
-      await Promise.resolve();
-      if (signal.aborted) return { problem: "unreachable", message: "called off" };
-      if (!subject.up) return { problem: "unreachable", message: "connection refused" };
-      const found = results.get(query) ?? [];
-      if ("refused" in found) return { problem: "refused", message: found.refused };
-      return { samples: found.map((value) => ({ value, atMs: clock.wall() })) };
-    },
-  };
-  return subject;
 }

@@ -45,13 +45,8 @@ export async function playMarket(
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
       present.set(pod, to);
-      recorder.change({
-        atS: at / 1000,
-        pod: pod.name,
-        from,
-        to,
-        ...decisions.decisionFor(id, to),
-      });
+      const decision = decisions.decisionFor(id, to);
+      recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decision });
     }
     reportProgress(at, onProgress);
   }
@@ -105,11 +100,7 @@ export function playFixed(
  * original limits. A request is kept within floor and ceiling, put on the grid (upwards) and is in
  * force after the resize delay.
  */
-export function playRival(
-  scene: Scene,
-  rival: Rival,
-  { onProgress }: PlayReports = {},
-): RunSeries {
+export function playRival(scene: Scene, rival: Rival, { onProgress }: PlayReports = {}): RunSeries {
   const stage = stageOf(scene, []);
   const { capacity, bounds } = stage.recorded;
   const known = scene.pods.map(({ p90Demand, originalLimit }, index) => ({

@@ -155,10 +155,7 @@ export function assembleRecord(
   };
 }
 
-function podRecord(
-  pod: PodSeries,
-  { factor, run }: { factor: number; run: RunSeries },
-): PodRecord {
+function podRecord(pod: PodSeries, { factor, run }: { factor: number; run: RunSeries }): PodRecord {
   const { name, trace, request, originalLimit, weight } = pod;
   return {
     ...{ name, trace, request, originalLimit, weight },

@@ -5,12 +5,11 @@ import { seededRandom } from "../../shared/random.ts";
 import { endlessWork } from "./workload.ts";
 import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { commitment } from "./market_cluster.ts";
 import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
 import { SimulatedNode } from "./node/simulated_node.ts";
 import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
 import type { PodSeries, RecordedPod } from "./run_record.ts";
-import { type BurstInput, findBursts, scoreRun } from "./scores.ts";
+import { type BurstInput, commitment, findBursts, scoreRun } from "./scores.ts";
 
 const POD: RecordedPod = {
   ...{ uid: "u", name: "web", trace: "made up", request: 100, originalLimit: 200, weight: 100 },
@@ -18,9 +17,7 @@ const POD: RecordedPod = {
 };
 
 /** The series of that pod: it uses nothing and waits for nothing. */
-function seriesOf(
-  change: Partial<PodSeries> & Pick<PodSeries, "limit" | "demand">,
-): PodSeries {
+function seriesOf(change: Partial<PodSeries> & Pick<PodSeries, "limit" | "demand">): PodSeries {
   const none = () => new Float32Array(change.limit.length);
   const nothing = { usage: none(), throttled: none(), waited: none() };
   return { ...POD, ...nothing, latency: createLatencyHistogram(), ...change };
@@ -234,10 +231,7 @@ pure("findBursts() takes a plateau for one burst, and a further rise for another
     { length: 600 },
     (_, step) => step < 200 ? 100 : step < 400 ? 400 : 1600,
   );
-  const found = findBursts(
-    { demand, limit: new Float32Array(600).fill(150), ceiling: 9000 },
-    0.1,
-  );
+  const found = findBursts({ demand, limit: new Float32Array(600).fill(150), ceiling: 9000 }, 0.1);
   assert.deepEqual(found.map(({ begin }) => begin), [198, 398]);
 });
 
@@ -249,14 +243,7 @@ function judge(...pods: PodSeries[]) {
 }
 
 pure("commitment() counts a limit above its floor, else the lesser of floor and demand", () => {
-  assert.equal(
-    judge(
-      limited([600], [0]),
-      limited([100], [30]),
-      limited([100], [500]),
-    ).peak,
-    730,
-  );
+  assert.equal(judge(limited([600], [0]), limited([100], [30]), limited([100], [500])).peak, 730);
 });
 
 pure("commitment() averages demand over the last second", () => {
@@ -274,21 +261,10 @@ pure("commitment() counts from a raise beyond capacity until the sum is back wit
 });
 
 pure("commitment() exempts limits found at the start and demand that grows by itself", () => {
-  assert.equal(
-    judge(limited([900, 800, 500], []), limited([900, 800, 400], []))
-      .overCapacityS,
-    0,
-  );
+  assert.equal(judge(limited([900, 800, 500], []), limited([900, 800, 400], [])).overCapacityS, 0);
   // A raise within capacity, then an idle pod starts to use its floor: no raise granted that.
-  const late = judge(
-    limited([900, 950, 950], []),
-    limited([100, 100, 100], [0, 20, 100]),
-  );
+  const late = judge(limited([900, 950, 950], []), limited([100, 100, 100], [0, 20, 100]));
   assert.deepEqual(late, { peak: 1050, overCapacityS: 0 });
   // But a raise on top of what was found counts.
-  assert.equal(
-    judge(limited([900, 900, 900], []), limited([300, 350, 350], []))
-      .overCapacityS,
-    2,
-  );
+  assert.equal(judge(limited([900, 900, 900], []), limited([300, 350, 350], [])).overCapacityS, 2);
 });

@@ -6,6 +6,7 @@
  */
 import { GRID } from "../../shared/quantity.ts";
 import { logNormal, type Random, seededRandom } from "../../shared/random.ts";
+import { randomHex } from "./api/object_store.ts";
 import { createWorkload, expectedDemand, type Workload } from "./workload.ts";
 import { quantile } from "./statistics.ts";
 import type { Trace } from "./trace.ts";
@@ -143,8 +144,7 @@ export function roundUp(millicores: number): number {
 
 /** A UID in the form of a version 4 UUID. */
 function uidOf(random: Random): string {
-  const hex = (digits: number): string =>
-    Array.from({ length: digits }, () => Math.floor(random.next() * 16).toString(16)).join("");
+  const hex = (digits: number): string => randomHex(random, digits);
   return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
 }
 

@@ -50,11 +50,7 @@ pure("createScene() works for any seed and number of pods that the demo accepts"
   );
 });
 
-function traceOf(
-  stepS: number,
-  values: readonly number[],
-  unit: Trace["unit"] = "cores",
-): Trace {
+function traceOf(stepS: number, values: readonly number[], unit: Trace["unit"] = "cores"): Trace {
   return { name: "made up", unit, stepS, values: Float64Array.from(values) };
 }
 

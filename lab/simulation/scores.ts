@@ -3,14 +3,8 @@
  *
  * @module
  */
-import { commitment } from "./market_cluster.ts";
 import { mean, quantile } from "./statistics.ts";
-import {
-  countAbove,
-  createLatencyHistogram,
-  latencyQuantile,
-  mergeLatencies,
-} from "./node/latency_histogram.ts";
+import { countAbove, latencyQuantile, mergedLatencies } from "./node/latency_histogram.ts";
 import type { PodSeries, RunScores, RunSeries } from "./run_record.ts";
 
 /** An answer that takes longer is late, ms. */
@@ -24,8 +18,7 @@ const LATE_MS = 1000;
 export function scoreRun(run: RunSeries): RunScores {
   const { pods, stepS, changes } = run;
   const minutes = (pods[0]?.limit.length ?? 0) * stepS / 60;
-  const latency = createLatencyHistogram();
-  for (const pod of pods) mergeLatencies(latency, pod.latency);
+  const latency = mergedLatencies(pods.map((pod) => pod.latency));
   const { peak, overCapacityS } = commitment(run);
   return {
     throttledMsPerS: sumOfMeans(pods.map((pod) => pod.throttled)),
@@ -177,4 +170,48 @@ function prefixSums(values: Float32Array): Float64Array {
     sums[index + 1] = sum;
   });
   return sums;
+}
+
+/** CPU that the limits committed over a run. */
+export interface Commitment {
+  /** Largest sum of what counts, millicores. */
+  readonly peak: number;
+  /** Seconds in which a raise stood that was granted beyond capacity. */
+  readonly overCapacityS: number;
+}
+
+/** Demand is the mean of the last second: one request is not a demand. */
+const DEMAND_S = 1;
+/** Millicores; entries are of single precision. */
+const TOLERANCE = 1e-3;
+
+/**
+ * Sums up what counts, step by step. A second is over capacity when the sum exceeds it and a limit was
+ * raised at a moment since which it has always exceeded it. The first entry is no raise: limits
+ * found at the start were not granted.
+ */
+export function commitment(
+  { pods, stepS, capacity }: Pick<RunSeries, "pods" | "stepS" | "capacity">,
+): Commitment {
+  const steps = pods[0]?.limit.length ?? 0;
+  const window = Math.max(1, Math.round(DEMAND_S / stepS));
+  const recent = pods.map(() => 0);
+  let peak = 0;
+  let over = 0;
+  let granted = false;
+  for (let step = 0; step < steps; step++) {
+    let sum = 0;
+    let raised = false;
+    for (const [index, { limit, demand, floor }] of pods.entries()) {
+      const held = (recent[index] ?? 0) + (demand[step] ?? 0) - (demand[step - window] ?? 0);
+      recent[index] = held;
+      const now = limit[step] ?? 0;
+      sum += now > floor ? now : Math.min(floor, held / Math.min(window, step + 1));
+      if (step > 0 && now > (limit[step - 1] ?? 0)) raised = true;
+    }
+    peak = Math.max(peak, sum);
+    granted = sum > capacity + TOLERANCE && (granted || raised);
+    if (granted) over++;
+  }
+  return { peak, overCapacityS: over * stepS };
 }

@@ -282,29 +282,31 @@ policy
 `,
   ));
 
-/** Runs of two pods that cost the same but for the scores that are given. */
-function runs(...scores: readonly Partial<RunScores>[]): RunRecord[] {
-  return syntheticRuns({ pods: 2, minutes: 1 }).slice(0, scores.length).map((run, index) => ({
+/** Two runs with these scores. */
+function pair(
+  ...scores: readonly [Partial<RunScores>, Partial<RunScores>]
+): [RunRecord, RunRecord] {
+  const [ours, theirs] = syntheticRuns({ pods: 2, minutes: 1 }).map((run, index) => ({
     ...run,
     scores: { ...run.scores, coresAllocated: 4, ...scores[index] },
   }));
+  assert(ours !== undefined && theirs !== undefined);
+  return [ours, theirs];
 }
 
 /** Headline of a run in which pods were throttled this much, ms/s, and of one beside it. */
 function compared(ours: number, other: Partial<RunScores>): string {
-  return headline(runs({ throttledMsPerS: ours }, { throttledMsPerS: 20, ...other }));
+  return headline(...pair({ throttledMsPerS: ours }, { throttledMsPerS: 20, ...other }));
 }
 
 function tallied(ours: readonly number[], theirs: readonly number[]): string {
-  const [one, other] = runs({}, {});
-  const [pod] = one?.pods ?? [];
-  assert(one !== undefined && other !== undefined && pod !== undefined);
+  const [one, other] = pair({}, {});
+  const [pod] = one.pods;
+  assert(pod !== undefined);
   const podsOf = (figures: readonly number[]) =>
     figures.map((throttledMsPerS, index) => ({ ...pod, name: `pod-${index}`, throttledMsPerS }));
-  return tallySentence([
-    { ...one, pods: podsOf(ours) },
-    { ...other, algorithm: "static", pods: podsOf(theirs) },
-  ]) ?? "";
+  const under = { ...other, algorithm: "static", pods: podsOf(theirs) };
+  return tallySentence({ ...one, pods: podsOf(ours) }, under) ?? "";
 }
 
 pure("sentences of a report's headline and figures", () =>
@@ -313,8 +315,8 @@ pure("sentences of a report's headline and figures", () =>
       "less": () => compared(12.34, { throttledMsPerS: 361.4 }),
       "more": () => compared(400, {}),
       "as much": () => compared(20, {}),
-      "alone": () => headline(runs({ throttledMsPerS: 5 })),
-      "key figure": () => keyFigures(runs({}, { throttledMsPerS: 361.4 }))[0]?.beside ?? "",
+      "alone": () => headline(pair({ throttledMsPerS: 5 }, {})[0]),
+      "key figure": () => keyFigures(...pair({}, { throttledMsPerS: 361.4 }))[0]?.beside ?? "",
       "tally": () => tallied([1, 2, 9], [4, 5, 6]),
       "tally of equals": () => tallied([1, 0, 10.01], [2, 0, 10.02]),
       "reaction": () =>

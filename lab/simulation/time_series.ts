@@ -84,9 +84,7 @@ const rangeSchema = z.object({
   status: z.literal("success"),
   data: z.object({
     resultType: z.literal("matrix"),
-    result: z.array(z.object({
-      values: z.array(z.tuple([z.number(), z.string()])),
-    })),
+    result: z.array(z.object({ values: z.array(z.tuple([z.number(), z.string()])) })),
   }),
 });
 

@@ -45,10 +45,7 @@ pure("parseTrace() reads each format", () => {
     "arrivals",
     "TIMESTAMP,Tokens\n2023-11-16 18:17:03.9799600,1\n2023-11-16 18:17:03.99,2\n2023-11-16 18:17:05.1,3",
   );
-  assert.deepEqual(
-    [arrivals.unit, arrivals.stepS, ...arrivals.values],
-    ["requests/s", 1, 2, 0, 1],
-  );
+  assert.deepEqual([arrivals.unit, arrivals.stepS, ...arrivals.values], ["requests/s", 1, 2, 0, 1]);
   assert.deepEqual([...(arrivals.arrivalsMs ?? [])].map(Math.round), [980, 990, 2100]);
   const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
   assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
@@ -59,10 +56,7 @@ pure("parseTimedValues() keeps the times of samples, and gaps", () => {
     format: "cores",
     name: "f",
   });
-  assert.deepEqual(
-    csv,
-    [{ atS: 60, value: 1 }, { atS: 120, value: 2 }, { atS: 600, value: 3 }],
-  );
+  assert.deepEqual(csv, [{ atS: 60, value: 1 }, { atS: 120, value: 2 }, { atS: 600, value: 3 }]);
   const range = parseTimedValues(prometheus([[10, "2e9"], [99, "1"]]), {
     format: "prometheus",
     name: "f",
@@ -288,43 +282,39 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "readTraceFile() recognizes gzip by its first bytes and refuses damage with the path",
-  async fn() {
+/** A case with the path of a file that goes with it. */
+function fileTest(name: string, use: (path: string) => Promise<void>): void {
+  Deno.test(name, async () => {
     const path = await Deno.makeTempFile();
     try {
-      await Deno.writeTextFile(path, "1\n2\n");
-      assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [1, 2]);
-      const zipped = new Blob(["3\n4\n"]).stream().pipeThrough(new CompressionStream("gzip"));
-      const bytes = new Uint8Array(await new Response(zipped).arrayBuffer());
-      await Deno.writeFile(path, bytes);
-      assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [3, 4]);
-      await Deno.writeFile(path, bytes.subarray(0, 12));
-      await assert.rejects(readTraceFile(path, "rps"), /damaged gzip file/);
-      await Deno.writeFile(path, new Uint8Array([0xff, 0xfe, 0x00]));
-      await assert.rejects(readTraceFile(path, "rps"), /not UTF-8 text/);
-      await Deno.writeTextFile(path, "1\nx\n");
-      await assert.rejects(readTraceFile(path, "rps"), new RegExp(`"${path}": line 2 is "x"`));
+      await use(path);
     } finally {
       await Deno.remove(path);
     }
-  },
+  });
+}
+
+fileTest("readTraceFile() recognizes gzip by its first bytes and refuses damage", async (path) => {
+  await Deno.writeTextFile(path, "1\n2\n");
+  assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [1, 2]);
+  const zipped = new Blob(["3\n4\n"]).stream().pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(zipped).arrayBuffer());
+  await Deno.writeFile(path, bytes);
+  assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [3, 4]);
+  await Deno.writeFile(path, bytes.subarray(0, 12));
+  await assert.rejects(readTraceFile(path, "rps"), /damaged gzip file/);
+  await Deno.writeFile(path, new Uint8Array([0xff, 0xfe, 0x00]));
+  await assert.rejects(readTraceFile(path, "rps"), /not UTF-8 text/);
+  await Deno.writeTextFile(path, "1\nx\n");
+  await assert.rejects(readTraceFile(path, "rps"), new RegExp(`"${path}": line 2 is "x"`));
 });
 
-Deno.test({
-  name: "readTraceFile() returns the recognized format where none is given",
-  async fn() {
-    const path = await Deno.makeTempFile();
-    try {
-      await Deno.writeTextFile(path, "1,200\n4,200\n");
-      const { format, guess } = await readTraceFile(path);
-      assert.equal(format, "cores");
-      assert.match(guess ?? "", new RegExp(`"${path}" .*cores.*--format`));
-      assert.equal((await readTraceFile(path, "arrivals")).guess, undefined);
-      await Deno.writeTextFile(path, "1,200\n1.5,200\n");
-      await assert.rejects(readTraceFile(path), /--format arrivals .*\(read as cores;/);
-    } finally {
-      await Deno.remove(path);
-    }
-  },
+fileTest("readTraceFile() returns the recognized format where none is given", async (path) => {
+  await Deno.writeTextFile(path, "1,200\n4,200\n");
+  const { format, guess } = await readTraceFile(path);
+  assert.equal(format, "cores");
+  assert.match(guess ?? "", new RegExp(`"${path}" .*cores.*--format`));
+  assert.equal((await readTraceFile(path, "arrivals")).guess, undefined);
+  await Deno.writeTextFile(path, "1,200\n1.5,200\n");
+  await assert.rejects(readTraceFile(path), /--format arrivals .*\(read as cores;/);
 });

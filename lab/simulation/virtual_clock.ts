@@ -33,9 +33,7 @@ export interface VirtualClock extends Clock {
 const MAX_FIRED_AT_ONCE = 100_000;
 
 /** A virtual clock at monotonic time 0, which is `wallStart` ms after the Unix epoch. */
-export function createVirtualClock(
-  { wallStart }: { readonly wallStart: number },
-): VirtualClock {
+export function createVirtualClock({ wallStart }: { readonly wallStart: number }): VirtualClock {
   const timers = new Timers();
   let now = 0;
   let running = false;

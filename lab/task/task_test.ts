@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Goal } from "../arena/goals.ts";
-import {
-  algorithmNames,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  EQUAL_CORES,
-  ORACLE,
-  UNLIMITED,
-} from "../arena/outcome.ts";
+import { algorithmNames, ENTRIES } from "../arena/outcome.ts";
 import { TRACE_FORMATS } from "../simulation/trace.ts";
 import { taskInMemory, withFile } from "../../tests/fixtures/lab/task_world.ts";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
@@ -295,11 +288,11 @@ const OUTCOMES = [
   outcome({ algorithm: "captain", setting: "target 0.1", cores: 1.9 }),
   outcome({ algorithm: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
   outcome({ algorithm: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
-  outcome({ ...COALLOCATOR, cores: 1.5 }),
-  outcome({ ...COALLOCATOR_TIGHT, cores: 4 }),
-  outcome({ ...EQUAL_CORES, cores: 1.5 }),
-  outcome({ ...UNLIMITED, cores: 8 }),
-  outcome({ ...ORACLE, cores: 1.25 }),
+  outcome({ ...ENTRIES.coallocator, cores: 1.5 }),
+  outcome({ ...ENTRIES.tight, cores: 4 }),
+  outcome({ ...ENTRIES.equalCores, cores: 1.5 }),
+  outcome({ ...ENTRIES.unlimited, cores: 8 }),
+  outcome({ ...ENTRIES.oracle, cores: 1.25 }),
 ];
 
 pure(
@@ -323,14 +316,16 @@ pure("stageTable() leaves out columns without figures", () => {
   const plain = stageTable(stageResult(OUTCOMES));
   for (const head of ["reaction", "converged", "Jain"]) assert.ok(!plain.includes(head), head);
   const burst = outcome({
-    ...COALLOCATOR,
+    ...ENTRIES.coallocator,
     reactionMsMedian: 500,
     reactionMsP95: 700,
     drainSMedian: 1,
   });
   const bursts = stageTable(stageResult([burst], { kind: "bursts" }));
   assert.match(bursts, /reaction.*drained/);
-  const shared = stageTable(stageResult([outcome(COALLOCATOR)], { kind: "shared node", seeds: 1 }));
+  const shared = stageTable(
+    stageResult([outcome(ENTRIES.coallocator)], { kind: "shared node", seeds: 1 }),
+  );
   assert.match(shared, /Jain.*envy/);
   assert.match(shared, /1 seed,/);
 });

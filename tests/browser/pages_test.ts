@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { arenaPage } from "../../lab/arena/arena_page.ts";
 import { checkGoals } from "../../lab/arena/goals.ts";
-import { COALLOCATOR, EQUAL_CORES, ORACLE } from "../../lab/arena/outcome.ts";
+import { ENTRIES } from "../../lab/arena/outcome.ts";
 import { renderReport } from "../../lab/simulation/report/render_report.ts";
 import { SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import { allRivals } from "../../lab/simulation/rivals/all_rivals.ts";
@@ -129,7 +129,7 @@ function madeArenaPage(): string {
     outcome({ algorithm, setting, cores: 1.6 + index / 9, p99Ms: 60 + 400 * (index % 7) })
   );
   const runs = syntheticRuns({ pods: 1, minutes: 10 });
-  const named = [COALLOCATOR, EQUAL_CORES, ORACLE];
+  const named = [ENTRIES.coallocator, ENTRIES.equalCores, ENTRIES.oracle];
   const records = named.flatMap(({ algorithm, setting }, index) => {
     const run = runs[index];
     return run === undefined ? [] : [{ ...run, algorithm, description: setting }];

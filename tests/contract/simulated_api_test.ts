@@ -13,6 +13,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { controllerPorts } from "../fixtures/controller_ports.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { createPaperCertificates } from "../fixtures/webhook/webhook_replica.ts";
 import { serveWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
@@ -41,7 +42,7 @@ import {
 import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./support/sample_objects.ts";
 import { settleVirtually } from "./support/settle_virtually.ts";
 import { workloadWriterContract } from "./workload_writer_contract.ts";
-import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
+import { createMetricAnswers } from "../fixtures/metrics/metric_answers.ts";
 
 interface Server extends ContractHarness {
   readonly api: SimulatedAPI;
@@ -159,13 +160,13 @@ nodeLinkContract(() => {
 leaseStoreContract(() => {
   const { api, ...harness } = server();
   const ref = { namespace: "mbcas-system", name: "mbcas-controller" };
-  return { ...harness, subject: api.leaseStore(ref) };
+  return { ...harness, subject: controllerPorts(api).leaseStore(ref) };
 });
 
 endpointSliceContract(() => {
   const { api, ...harness } = server();
   const ref = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4" };
-  return { ...harness, subject: api.endpointSliceStore(ref) };
+  return { ...harness, subject: controllerPorts(api).endpointSliceStore(ref) };
 });
 
 eventSinkContract(() => {
@@ -212,7 +213,7 @@ policyStatusContract(() => {
   const policy = policies.create(samplePolicy("all"));
   return {
     ...harness,
-    subject: api.policyStatusWriter,
+    subject: controllerPorts(api).policyStatusWriter,
     policy,
     read: () => Promise.resolve(policies.get(objectKey(policy.metadata))),
     remove: () => act(() => void policies.remove(objectKey(policy.metadata))),
@@ -224,7 +225,7 @@ reportStoreContract(() => {
   const { RecommendationReport: reports } = api.store.tables;
   return {
     ...harness,
-    subject: api.reportStore,
+    subject: controllerPorts(api).reportStore,
     namespace: "shop",
     read: (name) => Promise.resolve(reports.get(`shop/${name}`)),
   };
@@ -236,7 +237,7 @@ workloadWriterContract(() => {
   let created = 0;
   return {
     ...harness,
-    subject: api.workloadWriter,
+    subject: controllerPorts(api).workloadWriter,
     create: (containers, annotations = {}) => {
       const template = { containers, initContainers: [] };
       const spec = { paused: false, replicas: 0, template };
@@ -268,7 +269,7 @@ podEvictorContract(() => {
   const { Pod: pods, PodDisruptionBudget: budgets } = api.store.tables;
   return {
     ...harness,
-    subject: api.podEvictor,
+    subject: controllerPorts(api).podEvictor,
     running: (name: string) =>
       Promise.resolve(pods.seed({ ...samplePod(name), phase: "Running", ready: true })),
     pending: (name: string) => Promise.resolve(pods.seed(samplePod(name, { nodeName: "" }))),

@@ -32,7 +32,8 @@ import {
   type SimulatedAPI,
   type SimulatedClient,
 } from "../../lab/simulation/api/simulated_api.ts";
-import { createMetricAnswers } from "../../lab/simulation/market_cluster.ts";
+import { createMetricAnswers } from "../fixtures/metrics/metric_answers.ts";
+import { controllerPorts } from "../fixtures/controller_ports.ts";
 import { keptCheckpoints, notedVPAs } from "../fixtures/rightsizing/recorded_ports.ts";
 import {
   createRightsizingInformers,
@@ -82,6 +83,8 @@ export interface ControllerProgram {
   readonly ended: Promise<0 | 1>;
 }
 
+const LEASE = { namespace: "mbcas-system", name: "mbcas-controller" };
+
 /** A server with all that is needed. */
 export const ALL_THERE: AskCluster = () =>
   Promise.resolve({
@@ -105,7 +108,7 @@ export function startProgram(
   const values = settings.values();
   const registry = new Registry();
   const link = { up: true };
-  const leadership = api.leaseStore({ namespace: "mbcas-system", name: "mbcas-controller" });
+  const leadership = controllerPorts(api).leaseStore(LEASE);
   const never = new Promise<never>(() => {});
   const ports: ControllerAPI = {
     ask,
@@ -147,14 +150,15 @@ export function startProgram(
 
 /** Placement's ports on the simulated API; what it stores outlives the program. */
 export function simulatedPlacement(client: SimulatedClient, store: CheckpointStore): PlacementAPI {
+  const ports = controllerPorts(client);
   return {
     sources: {
       replicaSets: client.listWatch("ReplicaSet"),
       budgets: client.listWatch("PodDisruptionBudget"),
       volumes: client.listWatch("PersistentVolume"),
     },
-    evictor: client.podEvictor,
-    costs: client.deletionCostWriter,
+    evictor: ports.podEvictor,
+    costs: ports.deletionCostWriter,
     store,
     statuses: store,
     events: { emit: () => {} },
@@ -173,16 +177,17 @@ export function simulatedRightsizing(
   api: SimulatedClient & Pick<SimulatedAPI, "store" | "rightsizingEvents">,
   { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
 ): Pick<RightsizingParts, "api" | "settings"> {
+  const writers = controllerPorts(api);
   const ports: RightsizingAPI = {
     sources: {
       policies: api.listWatch("OptimizationPolicy"),
       reports: api.listWatch("RecommendationReport"),
       replicaSets: api.listWatch("ReplicaSet"),
     },
-    statuses: api.policyStatusWriter,
-    reportStore: api.reportStore,
+    statuses: writers.policyStatusWriter,
+    reportStore: writers.reportStore,
     vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
-    workloads: api.workloadWriter,
+    workloads: writers.workloadWriter,
     correctionStore,
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),

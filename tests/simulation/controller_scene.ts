@@ -36,7 +36,7 @@ import { Kubelet } from "../../lab/simulation/kubelet.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
-import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/market_cluster.ts";
+import { createMetricAnswers, type MetricAnswers } from "../fixtures/metrics/metric_answers.ts";
 
 const NODE = "node-1";
 const NAMESPACE = "shop";

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
 import { queryTableKind } from "../../controller/metrics_demand/query_template.ts";
-import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
+import { type MarketCluster, startMarketCluster } from "../../lab/simulation/market_cluster.ts";
+import { createMetricAnswers } from "../fixtures/metrics/metric_answers.ts";
 import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/scene.ts";
 import type { Trace } from "../../lab/simulation/trace.ts";
 import { createWorkload } from "../../lab/simulation/workload.ts";
@@ -337,10 +338,13 @@ pure(
       ...{ request: 100, originalLimit: 300, priority: 0, threads: 4, p90Demand: 700 },
       workload: () => createWorkload(WORK, { random: seededRandom(5), costMs: 8, offsetS: 0 }),
     }));
-    const { api, clock, metrics, node, stop } = startMarketCluster(
-      { seed: 3, minutes: 10, cores: 4, pods },
-      { agent: { idleCPU: "tight" }, controller: { metrics: METRICS } },
-    );
+    const metrics = createMetricAnswers({ wall: () => market.clock.wall() });
+    const market: MarketCluster = startMarketCluster({ seed: 3, minutes: 10, cores: 4, pods }, {
+      agent: { idleCPU: "tight" },
+      controller: { metrics: METRICS },
+      instantQueries: metrics,
+    });
+    const { api, clock, node, stop } = market;
     const { Pod, PodAllocation } = api.store.tables;
     metrics.results.set(`jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`, [0.9]);
     Pod.modify(`${SCENE_NAMESPACE}/web`, (pod) => ({

@@ -34,6 +34,7 @@ import {
   WEB_SET,
   webDeployment,
 } from "../fixtures/placement/placement_caches.ts";
+import { controllerPorts } from "../fixtures/controller_ports.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_replica.ts";
 import { type ControllerProgram, simulatedPlacement, startProgram } from "./controller_program.ts";
@@ -192,6 +193,7 @@ export class PlacementCluster {
   /** Starts a replica of the controller at this address. */
   start(ip: string, more: Readonly<Record<string, string>> = {}): ControllerProgram {
     const { api, clock } = this;
+    const { podEvictor } = controllerPorts(api);
     const link = { cut: false };
     const flags = new Map(Object.entries({ ...FLAGS, "--pod-ip": ip, ...more }));
     const program = startProgram({
@@ -206,7 +208,7 @@ export class PlacementCluster {
           evict: async (pod) => {
             // Requests of a machine that is cut off never reach the server.
             if (link.cut) return await new Promise(() => {});
-            return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
+            return await this.refusal?.(pod) ?? await podEvictor.evict(pod);
           },
         },
         events: { emit: (event) => void this.events.push(event) },

@@ -16,6 +16,7 @@ import { silentLog } from "../../shared/log.ts";
 import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
+import { controllerPorts } from "../fixtures/controller_ports.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
@@ -269,7 +270,7 @@ async function controlled(
     evictor: {
       evict(pod) {
         evicted.push(pod.name);
-        return api.podEvictor.evict(pod);
+        return controllerPorts(api).podEvictor.evict(pod);
       },
     },
     costs: { write: () => Promise.resolve(true) },

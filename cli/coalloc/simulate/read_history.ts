@@ -79,9 +79,7 @@ export async function readText(
 
 const exportSchema = z.looseObject({
   data: z.looseObject({
-    result: z.array(z.looseObject({
-      metric: z.record(z.string(), z.string()).optional(),
-    })),
+    result: z.array(z.looseObject({ metric: z.record(z.string(), z.string()).optional() })),
   }),
 });
 
@@ -90,20 +88,18 @@ type Labels = Readonly<Record<string, string>>;
 /** Most series that a refusal lists. */
 const MAX_LISTED = 8;
 
-/** The choice of a series. */
-export interface SeriesChoice {
-  /** Labels of the series by name; without them there must be only one series. */
-  readonly wanted?: ReadonlyMap<string, string> | undefined;
-  /** Makes an error of a reason. */
-  readonly refuse: (state: string) => Error;
-}
-
 /**
- * The export with only the wanted series. Another text, or an export without series, is unchanged: the parser
+ * The export with only the series that has the wanted labels; without them there must be only one. Another text, or an export without series, is unchanged: the parser
  * names the fault. Throws an error that `refuse` makes, with the labels to choose by, unless exactly one series
  * matches.
  */
-export function chooseSeries(text: string, { wanted = new Map(), refuse }: SeriesChoice): string {
+export function chooseSeries(
+  text: string,
+  { wanted = new Map(), refuse }: {
+    readonly wanted?: ReadonlyMap<string, string> | undefined;
+    readonly refuse: (state: string) => Error;
+  },
+): string {
   const parsed = exportSchema.safeParse(jsonOf(text));
   if (!parsed.success || parsed.data.data.result.length === 0) return text;
   const { data } = parsed.data;

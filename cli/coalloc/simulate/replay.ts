@@ -7,12 +7,9 @@ import { type ArenaScores, scoreArena } from "../../../lab/arena/arena_scores.ts
 import {
   type AlgorithmOutcome,
   algorithmOutcome,
-  AS_IT_IS,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
+  ENTRIES,
   type Entry,
   isSameEntry,
-  UNLIMITED,
 } from "../../../lab/arena/outcome.ts";
 import { playEntry } from "../../../lab/arena/contest.ts";
 import { shareRequests } from "../../../lab/arena/shared_node_scenes.ts";
@@ -35,6 +32,8 @@ import {
 /** Options of a replay. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
   readonly costMs: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   /** Seeds 1 to this. */
   readonly seeds: number;
   /** The SLO of P99 latency, ms. @default {@linkcode SLO_MARGIN_MS} above P99 without a limit */
@@ -69,8 +68,12 @@ const INTERRUPTED = Symbol("interrupted");
  * and a CommandProblem for more load than can be played.
  */
 export async function replay(trace: Trace, options: ReplayOptions): Promise<Replay | undefined> {
-  const { seeds, sloMs, onProgress, world, ...service } = options;
-  const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
+  const { seeds, sloMs, giveUp, onProgress, world, ...service } = options;
+  const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
+  const sceneOf = (seed: number): Scene => {
+    const scene = traceScene(trace, { ...service, seed });
+    return { ...scene, pods: scene.pods.map((pod) => ({ ...pod, giveUpMs })) };
+  };
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
   const scores = ALGORITHMS.map((): ArenaScores[] => []);
@@ -95,7 +98,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   async function playSeed(seed: number): Promise<void> {
     const drawn = shareRequests(sceneOf(seed));
     if (sloMs === undefined) {
-      freeP99Ms.push(scoreArena(await run(UNLIMITED, drawn)).p99Ms);
+      freeP99Ms.push(scoreArena(await run(ENTRIES.unlimited, drawn)).p99Ms);
     }
     for (const [index, algorithm] of ALGORITHMS.entries()) {
       const series = await run(algorithm, drawn);
@@ -155,22 +158,22 @@ export const P90: Entry = limitOfP90();
 
 /** The algorithm as text: `coallocator`, `coallocator, tight`, `vpa: limit by ratio, at 10 %`. */
 export function algorithmLabel(entry: Entry): string {
-  if (isSameEntry(entry, COALLOCATOR)) return "coallocator";
-  if (isSameEntry(entry, COALLOCATOR_TIGHT)) return "coallocator, tight";
+  if (isSameEntry(entry, ENTRIES.coallocator)) return "coallocator";
+  if (isSameEntry(entry, ENTRIES.tight)) return "coallocator, tight";
   return `${entry.algorithm}: ${entry.setting}`;
 }
 
 /** The algorithms under which a history is replayed, CoAllocator first. */
 const ALGORITHMS: readonly (Entry & { readonly description: string })[] = [
   {
-    ...COALLOCATOR,
+    ...ENTRIES.coallocator,
     description: "CoAllocator's agent and controller set the limit: its ceiling while CPU is free",
   },
   {
-    ...COALLOCATOR_TIGHT,
+    ...ENTRIES.tight,
     description: "the same with market.idleCPU: tight, so that the limit follows demand",
   },
-  { ...AS_IT_IS, description: "the container's original limit, never changed" },
+  { ...ENTRIES.asItIs, description: "the container's original limit, never changed" },
   ...LIMIT_FACTORS.map((factor) => ({
     ...requestTimes(factor),
     description: "the request times a factor, never changed",

@@ -25,6 +25,7 @@ const MIN_COST_MS = 0.1;
 const MAX_COST_MS = 60_000;
 const MAX_CORES = 512;
 const MAX_SLO_MS = 3_600_000;
+const MAX_GIVE_UP_S = 3600;
 
 const DESCRIPTION =
   `Replays a recorded load of yours, without a cluster, under the limit as it is, static limits,
@@ -95,6 +96,12 @@ export function simulateArguments(): Command {
       numberWithin({ min: 1, max: MAX_SLO_MS }),
     )
     .option(
+      "--give-up <seconds>",
+      "clients give up so long after a request; 0: never",
+      numberWithin({ min: 0, max: MAX_GIVE_UP_S }),
+      10,
+    )
+    .option(
       "--seeds <count>",
       "how often chance is drawn anew",
       numberWithin({ min: 1, max: MAX_SEEDS, whole: true }),
@@ -159,6 +166,8 @@ export interface SimulateRequest {
   readonly p95Cores?: number;
   /** Mean CPU time of a request, ms. */
   readonly costMs: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   /** The SLO of P99 latency, ms. */
   readonly sloMs?: number;
   readonly seeds: number;
@@ -179,41 +188,31 @@ export interface PolicyRequest {
 }
 
 /** The flags as commander parses them. */
-interface SimulateFlags {
+interface SimulateFlags
+  extends
+    Pick<SimulateRequest, "costMs" | "giveUp" | "sloMs" | "seeds" | "minutes" | "request">,
+    Partial<Pick<PolicyRequest, "policy" | "resource" | "output">>,
+    Omit<HistorySource, "path"> {
   readonly trace?: string;
-  readonly policy?: string;
   readonly history?: string;
-  readonly resource?: ResourceName;
-  readonly format?: TraceFormat;
-  readonly series?: ReadonlyMap<string, string>;
   readonly scaleP95?: number;
-  readonly request?: number;
   readonly limit?: number;
-  readonly costMs: number;
-  readonly sloMs?: number;
-  readonly seeds: number;
-  readonly minutes: number;
-  readonly output?: OutputFormat;
   readonly json?: true;
   readonly html?: true;
 }
 
 /** Flags of the replay of latencies that the replay of a policy does not have. */
-const FOREIGN: readonly (readonly [name: string, flag: string])[] = [
-  ["trace", "--trace"],
-  ["request", "--request"],
-  ["limit", "--limit"],
-  ["scaleP95", "--scale-p95"],
-  ["sloMs", "--slo-ms"],
-  ["html", "--html"],
-];
+const FOREIGN = {
+  ...{ trace: "--trace", request: "--request", limit: "--limit" },
+  ...{ scaleP95: "--scale-p95", sloMs: "--slo-ms", html: "--html" },
+};
 
 /** The request by these flags, or their fault, as a sentence. */
 export function simulateRequest(
   given: Readonly<Record<string, unknown>>,
 ): SimulateRequest | string {
   const flags = given as unknown as SimulateFlags;
-  const { trace, request, limit, costMs, seeds, minutes } = flags;
+  const { trace, request, limit, costMs, giveUp, seeds, minutes } = flags;
   if (trace === undefined) {
     return "Cannot simulate: give a history with --trace, or with --policy and --history";
   }
@@ -230,6 +229,7 @@ export function simulateRequest(
     source,
     ...defined({ request, originalLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
     costMs,
+    giveUp,
     seeds,
     minutes,
     output,
@@ -247,8 +247,8 @@ export function policyRequest(given: Readonly<Record<string, unknown>>): PolicyR
   const { policy, history, resource = "cpu" } = flags;
   if (policy === undefined) return "Cannot simulate: --history and --resource go with --policy";
   if (history === undefined) return "Cannot simulate: --policy needs a --history to replay";
-  const foreign = FOREIGN.find(([name]) => given[name] !== undefined);
-  if (foreign !== undefined) return `Cannot simulate: ${foreign[1]} does not go with --policy`;
+  const [, foreign] = Object.entries(FOREIGN).find(([name]) => given[name] !== undefined) ?? [];
+  if (foreign !== undefined) return `Cannot simulate: ${foreign} does not go with --policy`;
   const source = sourceOf(history, flags);
   if (typeof source === "string") return source;
   const output = outputOf(flags);

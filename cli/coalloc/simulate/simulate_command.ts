@@ -11,7 +11,7 @@ import { structuredOutput } from "../output.ts";
 import { readHistory } from "./read_history.ts";
 import { replay } from "./replay.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
-import { type StageJSON, stageJSON } from "../../../lab/arena/result_json.ts";
+import { stageJSON } from "../../../lab/arena/result_json.ts";
 import { quantile } from "../../../lab/simulation/statistics.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
 import type { SimulateRequest } from "./simulate_arguments.ts";
@@ -37,11 +37,7 @@ export async function simulateCommand(
   if (history.guess !== undefined) world.err(textLines([history.guess]));
   const cores = service.p95Cores ?? p95Cores(history.trace, service.costMs);
   const progress = progressTo(world, cores);
-  const played = await replay(history.trace, {
-    ...service,
-    world,
-    onProgress: progress.report,
-  });
+  const played = await replay(history.trace, { ...service, world, onProgress: progress.report });
   progress.end();
   if (played === undefined) return INTERRUPTED;
   const story: Story = { history, replay: played, request };
@@ -91,7 +87,7 @@ function progressTo(
 }
 
 /** The replay as one object. */
-function simulateData({ history, replay, request }: Story): StageJSON {
+function simulateData({ history, replay, request }: Story): Record<string, unknown> {
   const { outcomes, scene, sloMs } = replay;
   return stageJSON({
     kind: "trace",

@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import {
-  type AlgorithmOutcome,
-  AS_IT_IS,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-} from "../../../lab/arena/outcome.ts";
+import { type AlgorithmOutcome, ENTRIES } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replay.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
@@ -30,20 +25,17 @@ traceTest("simulateCommand() shows every algorithm and the verdict", async (scen
   const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
   assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
   const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
-  assert.match(
-    head,
-    /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
-  );
-  assert.match(service, /200m.*800m;.* 2 seeds\. SLO: P99/);
+  assert.match(head, /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/);
+  assert.match(service, /200m.*800m;.* 2 seeds\. .*SLO: P99/);
   assert.equal(gap, "");
   assert.match(
     columns,
-    /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
+    /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +LATE % +THROTTLED MS\/S +CHANGES\/MIN/,
   );
   const algorithms = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
   const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
   assert.deepEqual(algorithms.slice(0, 7), [
-    ...["coallocator", "coallocator, tight", algorithmLabel(AS_IT_IS)],
+    ...["coallocator", "coallocator, tight", algorithmLabel(ENTRIES.asItIs)],
     ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
   ]);
   assert(algorithms.slice(7).every((one) => one?.startsWith("vpa: ")), algorithms.join());
@@ -171,6 +163,7 @@ pure("simulateRequest() has a default for all but the trace", () => {
   assert.deepEqual(request("--trace", "f"), {
     source: { path: "f" },
     costMs: 8,
+    giveUp: 10,
     seeds: 5,
     minutes: 60,
     output: "table",
@@ -179,7 +172,7 @@ pure("simulateRequest() has a default for all but the trace", () => {
 
 pure("simulateRequest() reads every flag", () => {
   const line = "--trace cpu.json --format prometheus --series namespace=shop,pod=web-0 " +
-    "--scale-p95 2.5 --request 500m --limit 2 --cost-ms 20 --slo-ms 250 --seeds 3 --minutes 30";
+    "--scale-p95 2.5 --request 500m --limit 2 --cost-ms 20 --slo-ms 250 --give-up 2.5 --seeds 3 --minutes 30";
   const read = request(...line.split(" "), "-o", "yaml");
   assert.deepEqual(read, {
     source: {
@@ -191,6 +184,7 @@ pure("simulateRequest() reads every flag", () => {
     request: 500,
     originalLimit: 2000,
     costMs: 20,
+    giveUp: 2.5,
     sloMs: 250,
     seeds: 3,
     minutes: 30,
@@ -233,7 +227,7 @@ const FIGURES = {
 };
 
 const OUTCOME: AlgorithmOutcome = {
-  ...COALLOCATOR,
+  ...ENTRIES.coallocator,
   sloHeld: true,
   sloHeldShare: 1,
   median: FIGURES,
@@ -252,15 +246,22 @@ function story(): Story {
   const median = { ...without, p99Ms: 900 };
   return {
     history: { path: "cpu.csv", format: "cores", minutes: 2, trace },
-    request: { source: { path: "cpu.csv" }, costMs: 8, seeds: 1, minutes: 60, output: "table" },
+    request: {
+      source: { path: "cpu.csv" },
+      costMs: 8,
+      giveUp: 10,
+      seeds: 1,
+      minutes: 60,
+      output: "table",
+    },
     replay: {
       scene: traceScene(trace, { seed: 1 }),
       sloMs: 139,
       freeP99Ms: 39,
       outcomes: [
         OUTCOME,
-        { ...OUTCOME, ...COALLOCATOR_TIGHT },
-        { ...OUTCOME, ...AS_IT_IS, sloHeld: false, median },
+        { ...OUTCOME, ...ENTRIES.tight },
+        { ...OUTCOME, ...ENTRIES.asItIs, sloHeld: false, median },
       ],
       runs: [],
     },
@@ -274,9 +275,9 @@ pure("simulateText() has a line per algorithm, and leaves out columns for narrow
   const text = simulateText(story());
   assert.match(
     rowOf(text, "coallocator") ?? "",
-    /^coallocator +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
+    /^coallocator +held +1\.20 +6\.00 +57\.0 +0 +150 +0\.400 +450\/700$/,
   );
-  assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
+  assert.match(rowOf(text, algorithmLabel(ENTRIES.asItIs)) ?? "", / missed .* -$/);
   const wide = simulateText(story(), { wide: true });
   assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
   assert.match(rowOf(wide, "coallocator") ?? "", /25\.0$/);

@@ -7,7 +7,7 @@
 import { changeList } from "../../../lab/simulation/report/render_report.ts";
 import { type Html, html } from "../../../lab/simulation/report/html.ts";
 import { methodNote, ownSource } from "../../../lab/simulation/report/method_note.ts";
-import { page } from "../../../lab/simulation/report/page.ts";
+import { algorithmNotes, page } from "../../../lab/simulation/report/page.ts";
 import { algorithmLabel } from "./replay.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences, verdict } from "./simulate_text.ts";
 import { limitsPlot, throttlingPlot } from "../../../lab/simulation/report/plots/time_plots.ts";
@@ -55,14 +55,7 @@ function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
       )}</tr>
     `
   );
-  const algorithms = runs.map(({ algorithm, description }) =>
-    html`
-      <div>
-        <dt>${algorithm}</dt>
-        <dd>${description}</dd>
-      </div>
-    `
-  );
+  const notes = runs.map(({ algorithm, description }) => [algorithm, description] as const);
   return html`
     <section>
       <h2>By algorithm</h2>
@@ -80,7 +73,7 @@ function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
         at least the demand, median / P95; it counts for an algorithm only where the demand exceeds its
         limit. Slack: 1 − usage / limit.
       </p>
-      <dl class="algorithms">${algorithms}</dl>
+      ${algorithmNotes(notes)}
     </section>
   `;
 }

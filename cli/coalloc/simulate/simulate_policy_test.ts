@@ -38,10 +38,7 @@ function prometheus(...values: readonly string[]): string {
 
 pure("readHistory() reads request rates, CPU usage, arrivals and Prometheus exports", async () => {
   const shape = async (text: string, format?: TraceFormat) => {
-    const { trace, minutes, ...history } = await read(
-      text,
-      format === undefined ? {} : { format },
-    );
+    const { trace, minutes, ...history } = await read(text, format === undefined ? {} : { format });
     return [history.format, trace.unit, trace.stepS, trace.values.length, minutes];
   };
   const rps = lines(120, (second) => String(100 + second));

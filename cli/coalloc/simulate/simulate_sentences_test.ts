@@ -1,10 +1,4 @@
-import {
-  type AlgorithmOutcome,
-  AS_IT_IS,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
-  type Entry,
-} from "../../../lab/arena/outcome.ts";
+import { type AlgorithmOutcome, ENTRIES, type Entry } from "../../../lab/arena/outcome.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
 import { assertTexts, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
@@ -37,9 +31,9 @@ function outcome(
 const found =
   (index: number, ours: Figures, own: Figures, ...others: readonly AlgorithmOutcome[]) => () => {
     const known = [
-      outcome(COALLOCATOR, 8, 39),
-      outcome(COALLOCATOR_TIGHT, ...ours),
-      outcome(AS_IT_IS, ...own),
+      outcome(ENTRIES.coallocator, 8, 39),
+      outcome(ENTRIES.tight, ...ours),
+      outcome(ENTRIES.asItIs, ...own),
     ];
     return verdict([...known, ...others], { sloMs: SLO_MS }).at(index) ?? "";
   };
@@ -51,7 +45,8 @@ const TRACE = {
 
 function story(change: Partial<Story["request"]> = {}): Story {
   const source = { path: "cpu.csv" };
-  const request = { source, costMs: 8, seeds: 1, minutes: 60, output: "table" as const, ...change };
+  const given = { source, costMs: 8, giveUp: 10, seeds: 1, minutes: 60, output: "table" as const };
+  const request = { ...given, ...change };
   const replay = { scene: traceScene(TRACE, { seed: 1 }), sloMs: 139, outcomes: [], runs: [] };
   return {
     history: { path: "cpu.csv", format: "cores", minutes: 2, trace: TRACE },
@@ -72,7 +67,7 @@ pure("sentences of simulate: verdict", () =>
       "other for the same": found(1, [1.2, 57], [4, 900], outcome(VPA, 1.205, 50)),
       "other where coallocator misses": found(1, [1.2, 500], [4, 900], outcome(VPA, 1, 50)),
       "a side is missing": () =>
-        messageOf(() => verdict([outcome(COALLOCATOR, 8, 39)], { sloMs: SLO_MS })),
+        messageOf(() => verdict([outcome(ENTRIES.coallocator, 8, 39)], { sloMs: SLO_MS })),
       "no other": found(1, [1.2, 57], [4, 900]),
       "no cheaper other": found(1, [1.2, 57], [4, 100], outcome(VPA, 5, 50)),
       "as shipped": found(2, [1, 50], [4, 50]),
@@ -109,7 +104,8 @@ pure("sentences of simulate: what was replayed", () =>
   assertTexts(
     {
       "assumed": () => storySentences(story()).join("\n"),
-      "given": () => storySentences(story({ sloMs: 139, originalLimit: 500 })).join("\n"),
+      "given": () =>
+        storySentences(story({ sloMs: 139, originalLimit: 500, giveUp: 0 })).join("\n"),
       "busiest": () => {
         const { history, ...rest } = story();
         return storySentences({ ...rest, history: { ...history, minutes: 9 } })[0] ?? "";
@@ -117,7 +113,7 @@ pure("sentences of simulate: what was replayed", () =>
       "usage at the limit": () => notes(story({ originalLimit: 1010 })).join("\n"),
       "page": () => {
         const { replay, ...rest } = story();
-        const outcomes = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
+        const outcomes = [ENTRIES.coallocator, ENTRIES.tight, ENTRIES.asItIs].map((entry) =>
           outcome(entry, 1, 50)
         );
         const runs = syntheticRuns({ pods: 1, minutes: 1 });
@@ -133,7 +129,7 @@ pure("sentences of simulate: what was replayed", () =>
     `\
 assumed
   cpu.csv (cores, a value per 60 s): 2 minutes; demand 1.00 cores on average, P95 1.00.
-  One container with a request of 500m and a limit of 2000m (assumed: give yours with --request and --limit); medians of 1 seed. SLO: P99 of at most 139 ms, 100 ms above that without any limit.
+  One container with a request of 500m and a limit of 2000m (assumed: give yours with --request and --limit); medians of 1 seed. Clients give up after 10 s. SLO: P99 of at most 139 ms, 100 ms above that without any limit.
 given
   cpu.csv (cores, a value per 60 s): 2 minutes; demand 1.00 cores on average, P95 1.00.
   One container with a request of 500m and a limit of 2000m; medians of 1 seed. SLO: P99 of at most 139 ms.

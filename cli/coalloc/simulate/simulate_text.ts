@@ -5,10 +5,9 @@
  */
 import {
   type AlgorithmOutcome,
-  AS_IT_IS,
   bestSetting,
-  COALLOCATOR,
-  COALLOCATOR_TIGHT,
+  ENTRIES,
+  findEntry,
   isCoallocator,
   isSameEntry,
 } from "../../../lab/arena/outcome.ts";
@@ -54,7 +53,8 @@ export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
   { head: "cores", text: ({ median }) => formatFigure(median.coresAllocated) },
   { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), dropPriority: 4 },
   { head: "P99 ms", text: ({ median }) => formatFigure(median.p99Ms) },
-  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), dropPriority: 1 },
+  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), wide: true },
+  { head: "late %", text: ({ median }) => lateText(median), dropPriority: 1 },
   { head: "throttled ms/s", text: ({ median }) => formatFigure(median.throttledMsPerS) },
   {
     head: "changes/min",
@@ -104,8 +104,12 @@ export function storySentences({ history, replay, request }: Story): string[] {
     }.`,
     `One container with a request of ${cpuText(pod.request)} and a limit of ${
       cpuText(pod.originalLimit)
-    }${assumed}; medians of ${formatCount(request.seeds, "seed")}. ${slo}`,
+    }${assumed}; medians of ${formatCount(request.seeds, "seed")}. ${givesUp(request)}${slo}`,
   ];
+}
+
+function givesUp({ giveUp }: SimulateRequest): string {
+  return giveUp === 0 ? "" : `Clients give up after ${giveUp} s. `;
 }
 
 /** Reasons to doubt the figures. */
@@ -129,6 +133,11 @@ export function notes({ history: { format, trace }, request: { originalLimit } }
 /** Usage above this share of the limit was probably throttled. */
 const TOUCHES = 0.9;
 
+/** Requests that clients gave up, or that took more than a second. */
+function lateText({ requests = 0, failed = 0, late = 0 }: AlgorithmOutcome["median"]): string {
+  return formatFigure(requests === 0 ? 0 : 100 * (failed + late) / requests);
+}
+
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {
   if (reactionMsMedian === undefined) return "-";
   return `${formatFigure(reactionMsMedian)}/${formatFigure(reactionMsP95)}`;
@@ -149,7 +158,7 @@ function table(outcomes: readonly AlgorithmOutcome[], style: SimulateStyle): str
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {
   const text = algorithmLabel(outcome);
-  return isSameEntry(outcome, COALLOCATOR) ? { text, tone: "bold" } : { text };
+  return isSameEntry(outcome, ENTRIES.coallocator) ? { text, tone: "bold" } : { text };
 }
 
 function cellOf(outcome: AlgorithmOutcome, { head, text }: ReplayMeasure): Cell {
@@ -169,9 +178,8 @@ export function verdict(
   outcomes: readonly AlgorithmOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
-  const [defaults, tight, asItIs] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
-    outcomes.find((one) => isSameEntry(one, entry))
-  );
+  const [defaults, tight, asItIs] = (["coallocator", "tight", "asItIs"] as const)
+    .map((name) => findEntry(outcomes, ENTRIES[name]));
   if (defaults === undefined || tight === undefined || asItIs === undefined) {
     throw new RangeError("Cannot compare: coallocator and the limit as it is were not both played");
   }

@@ -16,21 +16,16 @@ import { userKubeconfig } from "../../../tests/fixtures/canned_server.ts";
 import { mergePatch } from "../../simulation/api/api_writers.ts";
 
 /** A pod with one container and a sandbox. */
-export interface BenchPod {
-  readonly uid: string;
-  readonly containerID: string;
-  readonly sandboxID: string;
-  /** Millicores. */
-  readonly request: number;
-  readonly limit: number;
-}
+export type BenchPod = Readonly<Record<"uid" | "containerID" | "sandboxID", string>>;
 
 /** The node that they run on. */
 export const BENCH_NODE = "bench-node";
 const BENCH_NAMESPACE = "bench";
 
-const REQUEST = 100;
-const LIMIT = 500;
+/** Millicores of each pod. */
+export const REQUEST = 100;
+/** Likewise, at first. */
+export const LIMIT = 500;
 const BURST_FACTOR = 8;
 const ID_DIGITS = 63;
 
@@ -42,14 +37,12 @@ export function benchPods(count: number): BenchPod[] {
       uid: `5d0b4f6e-9a51-4c0f-8a7b-${digits.padStart(12, "0")}`,
       containerID: `c${digits.padStart(ID_DIGITS, "0")}`,
       sandboxID: `5${digits.padStart(ID_DIGITS, "0")}`,
-      request: REQUEST,
-      limit: LIMIT,
     };
   });
 }
 
 /** A pod's allocation as the controller publishes it, before the agent's first clearing. */
-export function benchAllocation({ uid, containerID, limit }: BenchPod): PodAllocation {
+export function benchAllocation({ uid, containerID }: BenchPod): PodAllocation {
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",
     kind: "PodAllocation",
@@ -68,11 +61,11 @@ export function benchAllocation({ uid, containerID, limit }: BenchPod): PodAlloc
           name: "app",
           containerID: `containerd://${containerID}`,
           floor: REQUEST,
-          ceiling: limit * BURST_FACTOR,
+          ceiling: LIMIT * BURST_FACTOR,
           weight: REQUEST,
         }],
       },
-      originalLimits: [{ name: "app", cpu: `${limit}m` }],
+      originalLimits: [{ name: "app", cpu: `${LIMIT}m` }],
     },
   };
 }

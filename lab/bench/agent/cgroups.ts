@@ -6,7 +6,7 @@
  * @module
  */
 import { hostOffer } from "../../../tests/host/own_cgroup.ts";
-import type { BenchPod } from "./api.ts";
+import { type BenchPod, LIMIT, REQUEST } from "./api.ts";
 
 /** The cgroups while they exist. */
 export interface AgentCgroups extends AsyncDisposable {
@@ -82,7 +82,7 @@ export async function makeAgentCgroups(
     }
     for (const pod of pods) {
       writeWeights(at(trees[0] ?? ".", podPath(pod.uid)), { ...pod, version });
-      setLimit(pod, pod.limit);
+      setLimit(pod, LIMIT);
     }
     for (const { uid, containerID } of pods.slice(0, working)) {
       const tasks = trees.map((tree) => at(tree, `${podPath(uid)}/${containerID}/cgroup.procs`));
@@ -102,7 +102,7 @@ function podPath(uid: string): string {
 
 function writeLimit(
   pod: string,
-  { version, containerID, millicores }: Pick<BenchPod, "containerID"> & {
+  { version, containerID, millicores }: BenchPod & {
     readonly version: 1 | 2;
     readonly millicores: number;
   },
@@ -124,11 +124,9 @@ function writeLimit(
 /** Writes the weights of a kubelet: a sandbox with the container's weight would hold CPU of its own. */
 function writeWeights(
   pod: string,
-  { version, containerID, sandboxID, request }:
-    & Pick<BenchPod, "containerID" | "sandboxID" | "request">
-    & { readonly version: 1 | 2 },
+  { version, containerID, sandboxID }: BenchPod & { readonly version: 1 | 2 },
 ): void {
-  const ofRequest = Math.floor(request * 1024 / 1000);
+  const ofRequest = Math.floor(REQUEST * 1024 / 1000);
   for (
     const [directory, shares] of [
       [pod, ofRequest],

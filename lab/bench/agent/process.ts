@@ -13,7 +13,7 @@ import {
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { seriesIn } from "../../../tests/cluster/scene/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
-import { memoryKiB } from "../memory.ts";
+import { memoryKiB } from "../bench.ts";
 import { type AgentAPI, BENCH_NODE } from "./api.ts";
 
 /** CPU and memory that the agent used. */
@@ -107,10 +107,7 @@ async function end(child: Deno.ChildProcess): Promise<void> {
   await child.status;
 }
 
-async function measured(
-  pid: number,
-  { warmUpMs, measureMs }: AgentMeasurement,
-): Promise<AgentUse> {
+async function measured(pid: number, { warmUpMs, measureMs }: AgentMeasurement): Promise<AgentUse> {
   const before = await observed(pid, warmUpMs);
   const after = await observed(pid, measureMs);
   const looks = after.looks - before.looks;

@@ -69,10 +69,7 @@ function bySeries({ series, rules }: PlayedRules): string[][] {
   ];
 }
 
-function quantiles(
-  { p50, p90, p99 }: DayQuantiles,
-  text: (value: number) => string,
-): string {
+function quantiles({ p50, p90, p99 }: DayQuantiles, text: (value: number) => string): string {
   return [p50, p90, p99].map(text).join(" ");
 }
 

@@ -40,16 +40,13 @@ export async function shippedScenes(): Promise<readonly BackTestScene[]> {
 }
 
 /** The scenes of a user's file. Throws a `SyntaxError` that says what is wrong in it. */
-export async function ownScenes(
-  path: string,
-  resource: ResourceName,
-): Promise<readonly BackTestScene[]> {
+export async function ownScenes(path: string, resource: ResourceName): Promise<BackTestScene[]> {
   const text = await decodeText(await Deno.readFile(path), path);
   const history = readUsage(text, { name: path, resource });
   return resource === "cpu" ? cpuScenes([history]) : memoryScenes([history]);
 }
 
-function cpuScenes(histories: readonly UsageHistory[]): readonly BackTestScene[] {
+function cpuScenes(histories: readonly UsageHistory[]): BackTestScene[] {
   return [
     { title: "CPU, requests only: nothing is throttled", resource: "cpu", histories },
     {
@@ -61,7 +58,7 @@ function cpuScenes(histories: readonly UsageHistory[]): readonly BackTestScene[]
   ];
 }
 
-function memoryScenes(histories: readonly UsageHistory[]): readonly BackTestScene[] {
+function memoryScenes(histories: readonly UsageHistory[]): BackTestScene[] {
   return [{
     title: `Memory, limit = request × ${MEMORY_LIMIT_FACTOR}: more is killed`,
     resource: "memory",

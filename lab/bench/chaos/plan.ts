@@ -6,14 +6,7 @@
 import { type Random, seededRandom } from "../../../shared/random.ts";
 
 /** Processes that are killed; `leader` and `standby` are the two controllers. */
-export const TARGETS = [
-  "agent",
-  "leader",
-  "standby",
-  "kube-apiserver",
-  "etcd",
-  "kubelet",
-] as const;
+export const TARGETS = ["agent", "leader", "standby", "kube-apiserver", "etcd", "kubelet"] as const;
 /** One of them. */
 export type Target = typeof TARGETS[number];
 

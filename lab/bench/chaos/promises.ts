@@ -45,28 +45,20 @@ export function limitFaults({ pod, previous, baseline, optedOut }: PodChange): B
   if (pod.qosClass !== baseline.qosClass || qosClassOfPod(pod) !== baseline.qosClass) {
     violate("QoS", `${pod.qosClass} (by its resources ${qosClassOfPod(pod)})`);
   }
-  pod.containers.forEach(
-    (
-      {
-        name,
-        limits: { cpu: limitCPU = Infinity },
-        requests: { cpu: requestCPU = 0 },
-        limitManagers,
-      },
-      index,
-    ) => {
-      const own = baseline.limits.get(name) ?? Infinity;
-      if (limitCPU < requestCPU) violate("LimitBelowRequest", `${limitCPU}m < ${requestCPU}m`);
-      if (limitCPU === own) return;
-      if (!baseline.managed) violate("Unmanaged", `${limitCPU}m instead of ${own}m`);
-      if (limitCPU > own * BURST_FACTOR) violate("Ceiling", `${limitCPU}m of ${own}m`);
-      const before = previous?.containers[index]?.limits.cpu ?? limitCPU;
-      const isOfMarket = limitManagers?.some(isMarketManager) === true;
-      if (optedOut && isOfMarket && limitCPU !== before) {
-        violate("OptedOut", `${before}m -> ${limitCPU}m`);
-      }
-    },
-  );
+  for (const [index, { name, limits, requests, limitManagers }] of pod.containers.entries()) {
+    const { cpu: limitCPU = Infinity } = limits;
+    const { cpu: requestCPU = 0 } = requests;
+    const own = baseline.limits.get(name) ?? Infinity;
+    if (limitCPU < requestCPU) violate("LimitBelowRequest", `${limitCPU}m < ${requestCPU}m`);
+    if (limitCPU === own) continue;
+    if (!baseline.managed) violate("Unmanaged", `${limitCPU}m instead of ${own}m`);
+    if (limitCPU > own * BURST_FACTOR) violate("Ceiling", `${limitCPU}m of ${own}m`);
+    const before = previous?.containers[index]?.limits.cpu ?? limitCPU;
+    const isOfMarket = limitManagers?.some(isMarketManager) === true;
+    if (optedOut && isOfMarket && limitCPU !== before) {
+      violate("OptedOut", `${before}m -> ${limitCPU}m`);
+    }
+  }
   return found;
 }
 
@@ -144,19 +136,15 @@ export function endFaults(
   ends: readonly ProgramEnd[],
   kills: readonly DoneKill[],
 ): BrokenPromise[] {
-  return endsWithoutKill(ends, kills).flatMap(
-    ({ pod, atMs, reason, exitCode }): BrokenPromise[] => {
-      const hasLostLease = pod.startsWith("mbcas-controller") && exitCode === 1 &&
-        kills.some(({ target, killedMs }) =>
-          (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
-          atMs - killedMs < AFTERMATH_MS
-        );
-      if (hasLostLease) return [];
+  const hasLostLease = ({ pod, atMs, exitCode }: ProgramEnd): boolean =>
+    pod.startsWith("mbcas-controller") && exitCode === 1 &&
+    kills.some(({ target, killedMs }) =>
+      (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
+      atMs - killedMs < AFTERMATH_MS
+    );
+  return endsWithoutKill(ends, kills).filter((end) => !hasLostLease(end))
+    .map(({ pod, atMs, reason, exitCode }) => {
       const at = new Date(atMs).toISOString();
-      return [{
-        promise: "Restart",
-        message: `${pod} ended at ${at}: ${reason}, code ${exitCode}`,
-      }];
-    },
-  );
+      return { promise: "Restart", message: `${pod} ended at ${at}: ${reason}, code ${exitCode}` };
+    });
 }

@@ -31,7 +31,8 @@ export type Place = typeof PLACES[number];
 /** Pods of one name, which is their label `app`. */
 export interface App {
   readonly name: string;
-  readonly place: Place;
+  /** @default {"services"} */
+  readonly place?: Place;
   readonly container: Omit<LoadContainer, "name">;
   /** Replicas of a Deployment; absent: a bare pod. */
   readonly replicas?: number;
@@ -41,28 +42,18 @@ export interface App {
 }
 
 const BURST = { threads: 2, burstSeconds: 8 };
-const BARE: App = {
-  ...{ name: "bare", place: "services" },
-  container: { request: "40m", limit: "100m", ...BURST },
-};
+const BARE: App = { name: "bare", container: { request: "40m", limit: "100m", ...BURST } };
 /** Eight times the smallest limit in the market is above the least ceiling, 500m: the factor decides. */
 const APPS: readonly App[] = [
-  {
-    name: "web",
-    place: "services",
-    replicas: 2,
-    container: { request: "60m", limit: "150m", ...BURST },
-  },
+  { name: "web", replicas: 2, container: { request: "60m", limit: "150m", ...BURST } },
   BARE,
   {
     name: "neighbour",
-    place: "services",
     container: { request: "200m", limit: "400m", threads: 4, burstSeconds: 20 },
   },
-  { name: "bystander", place: "services", managed: false, container: { limit: "50m", ...BURST } },
+  { name: "bystander", managed: false, container: { limit: "50m", ...BURST } },
   {
     name: "guaranteed",
-    place: "services",
     managed: false,
     qosClass: "Guaranteed",
     container: { request: "50m", limit: "50m", memory: "32Mi", ...BURST },
@@ -74,12 +65,7 @@ const APPS: readonly App[] = [
     container: { request: "30m", limit: "80m", ...BURST },
   },
   // Holds CPU by its request and uses none: the market divides it all the same.
-  {
-    name: "ballast",
-    place: "services",
-    managed: false,
-    container: { request: "700m", limit: "700m" },
-  },
+  { name: "ballast", managed: false, container: { request: "700m", limit: "700m" } },
   { name: "tenant", place: "tenants", replicas: 1, container: UNDERSIZED },
 ];
 
@@ -120,7 +106,9 @@ export class Scene implements AsyncDisposable {
     await this.closing?.[Symbol.asyncDispose]();
   }
 
-  async make({ name, place, container, replicas, managed = true }: App): Promise<void> {
+  async make(
+    { name, place = "services", container, replicas, managed = true }: App,
+  ): Promise<void> {
     const namespace = this.#places.get(place) ?? "";
     const labels = { app: name, ...managed || name === "guaranteed" ? {} : { [MANAGED]: "false" } };
     const pod = { name, namespace, labels, containers: [{ name: "load", ...container }] };
@@ -179,7 +167,7 @@ export class Scene implements AsyncDisposable {
 
   /** Deletes the bare pod and makes another one of the same name. */
   async replaceBare(): Promise<void> {
-    const namespace = this.#places.get(BARE.place) ?? "";
+    const namespace = this.#places.get("services") ?? "";
     const path = `/api/v1/namespaces/${namespace}/pods/${BARE.name}`;
     await until("end of the bare pod", async () => {
       await answered(() => this.#node.connection.request({ method: "DELETE", path }), 404);
@@ -190,7 +178,7 @@ export class Scene implements AsyncDisposable {
   }
 
   #appOf({ metadata: { namespace, labels } }: Pod): App | undefined {
-    return APPS.find(({ name, place }) =>
+    return APPS.find(({ name, place = "services" }) =>
       this.#places.get(place) === namespace && labels["app"] === name
     );
   }

@@ -40,10 +40,7 @@ const SILENT_MS = 3000;
 /** Before each round the server may finish what the writes before it have left to do. */
 const REST_MS = 1000;
 
-const { json, pods: count, rounds } = benchFlags<{
-  pods: number;
-  rounds: number;
-}>(
+const { json, pods: count, rounds } = benchFlags<Record<"pods" | "rounds", number>>(
   new Command("bench:controller")
     .description("Resizes per second against a bare loop. Exits with 1 when a goal is missed.")
     .option("--pods <n>", "pods", wholeNumber, 800)
@@ -124,9 +121,8 @@ async function enforcedRound(controller: MeasuredController): Promise<number> {
   controller.setDryRun(true);
   await controller.want(limitCPU);
   await untilTrue("dry run of all pods", () => everyReason("DryRun")).catch((cause) => {
-    throw new Error(`Cannot measure: pods are ${JSON.stringify(countReasons(controller))}`, {
-      cause,
-    });
+    const reasons = controller.allocations().map(({ status }) => status?.reason);
+    throw new Error(`Cannot measure: pods are ${[...new Set(reasons)].join(", ")}`, { cause });
   });
   controller.takeResizes();
   await pause(REST_MS);
@@ -141,15 +137,6 @@ async function enforcedRound(controller: MeasuredController): Promise<number> {
   await report(limitCPU);
   await untilTrue("confirmation of all pods", () => everyReason("Applied"));
   return perSecond;
-}
-
-function countReasons(controller: MeasuredController): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { status } of controller.allocations()) {
-    const reason = status?.reason ?? "none";
-    counts[reason] = (counts[reason] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** Waits until the controller has written nothing but its lease for some seconds. */
@@ -186,11 +173,7 @@ try {
   printResult({
     json,
     figures,
-    goals: [
-      goal("bare loop's resizes / the controller's", bare / own, {
-        most: 1.25,
-      }),
-    ],
+    goals: [goal("bare loop's resizes / the controller's", bare / own, { most: 1.25 })],
     text: Object.entries(figures).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
   });
 } finally {

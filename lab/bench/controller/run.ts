@@ -20,6 +20,7 @@ import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
+import { sampleDesired } from "../../../tests/contract/support/sample_objects.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { podPath, type RealNode } from "../../../tests/cluster/scene/real_node.ts";
@@ -147,14 +148,10 @@ export interface MeasuredController {
 }
 
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
-export function startController(
-  { api: { connection }, namespace }: BenchPods,
-): MeasuredController {
+export function startController({ api: { connection }, namespace }: BenchPods): MeasuredController {
   let writes = 0;
-  const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    ...SOURCES,
-    file: settingsFile(true),
-  });
+  const file = settingsFile(true);
+  const effective = effectiveSettings(CONTROLLER_SETTINGS, { ...SOURCES, file });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const log = silentLog;
   const clock = systemClock;
@@ -240,20 +237,10 @@ function settingsFile(dryRun: boolean): { path: string; text: string } {
 }
 
 function desired({ status }: PodAllocation, cpuLimit: string): Desired {
-  return {
-    desiredCPULimit: cpuLimit,
-    containers: [{ name: "app", cpuLimit }],
-    market: {
-      mode: "uncongested",
-      price: 0,
-      demand: 300,
-      need: 300,
-      credit: 1,
-      reason: "DemandRose",
-      observedBounds: status?.bounds?.revision ?? 0,
-      clearedAt: new Date().toISOString(),
-    },
-  };
+  const { market, ...desired } = sampleDesired(cpuLimit);
+  const observedBounds = status?.bounds?.revision ?? 0;
+  const clearedAt = new Date().toISOString();
+  return { ...desired, ...market && { market: { ...market, observedBounds, clearedAt } } };
 }
 
 /** The connection, which reports each write but those of Leases, and the pods that are resized. */

@@ -5,10 +5,12 @@
  */
 import { cp } from "node:fs/promises";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import type { Violation } from "../../../tests/faults/invariants.ts";
 import { type Mutant, mutate } from "../../../tests/faults/mutants.ts";
-import { failureLine, playSafely } from "./play_plans.ts";
+import { startThread } from "../../task/thread.ts";
+import { failureLine } from "./play_plans.ts";
 
 /** The result of the search for a mutant. */
 export interface ExamRow {
@@ -70,55 +72,29 @@ async function lookFor(
   mutant: Mutant,
   { folder, plans }: { readonly folder: string; readonly plans: readonly FaultPlan[] },
 ): Promise<ExamRow> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-A", "--no-check", `${folder}/lab/bench/faults/mutant_exam.ts`],
-    cwd: folder,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  // One that can't start reads nothing: it has printed why.
-  const input = new Response(JSON.stringify(plans)).body?.pipeTo(child.stdin).catch(() => {});
-  const [{ stdout, stderr }] = await Promise.all([child.output(), input]);
-  const decoder = new TextDecoder();
-  const text = decoder.decode(stdout).trim().split("\n").at(-1) ?? "";
-  if (!text.startsWith("{")) {
+  const before = cpuSeconds();
+  const module = pathToFileURL(`${folder}/lab/bench/faults/plan_worker.ts`);
+  const thread = startThread<FaultPlan>(module);
+  try {
+    for (const [index, plan] of plans.entries()) {
+      const [violation] = await thread.ask<readonly Violation[]>(plan);
+      if (violation === undefined) continue;
+      // A plan that cannot be played to its end shows nothing of the mutant.
+      if (violation.invariant === "Crashed") break;
+      const by = failureLine({ plan, violations: [violation] });
+      return { mutant, found: true, by, played: index + 1, cpuSeconds: cpuSeconds() - before };
+    }
+  } catch (cause) {
     // A mutant that cannot run at all would be found by anything.
-    throw new Error(`Cannot look for "${mutant.name}": ${decoder.decode(stderr).slice(-500)}`);
+    throw new Error(`Cannot look for "${mutant.name}": ${String(cause)}`, { cause });
+  } finally {
+    thread.end();
   }
-  const { index, violation, cpuSeconds } = JSON.parse(text) as FirstFailure;
-  const plan = index === undefined ? undefined : plans[index];
-  // A plan that cannot be played to its end shows nothing of the mutant.
-  if (plan === undefined || violation === undefined || violation.invariant === "Crashed") {
-    return { mutant, found: false, played: plans.length, cpuSeconds };
-  }
-  const by = failureLine({ plan, violations: [violation] });
-  return { mutant, found: true, by, played: (index ?? 0) + 1, cpuSeconds };
-}
-
-/** The first plan that broke a promise, and what that cost to find. */
-interface FirstFailure {
-  /** Among the plans; absent where none broke a promise. */
-  readonly index?: number;
-  readonly violation?: Violation;
-  readonly cpuSeconds: number;
+  return { mutant, found: false, played: plans.length, cpuSeconds: cpuSeconds() - before };
 }
 
 /** CPU time of this process so far. */
 export function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
-}
-
-async function firstFailure(plans: readonly FaultPlan[]): Promise<FirstFailure> {
-  for (const [index, plan] of plans.entries()) {
-    const [violation] = await playSafely(plan);
-    if (violation !== undefined) return { index, violation, cpuSeconds: cpuSeconds() };
-  }
-  return { cpuSeconds: cpuSeconds() };
-}
-
-if (import.meta.main) {
-  const plans = JSON.parse(await new Response(Deno.stdin.readable).text()) as FaultPlan[];
-  console.log(JSON.stringify(await firstFailure(plans)));
 }

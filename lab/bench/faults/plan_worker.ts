@@ -3,12 +3,7 @@
  *
  * @module
  */
-import type { FaultPlan } from "../../../tests/faults/fault.ts";
+import { answerInThread } from "../../task/thread.ts";
 import { playSafely } from "./play_plans.ts";
 
-const scope = self as unknown as {
-  onmessage: ((event: MessageEvent<FaultPlan>) => void) | null;
-  postMessage(message: unknown): void;
-};
-
-scope.onmessage = async ({ data }) => scope.postMessage(await playSafely(data));
+answerInThread(playSafely);

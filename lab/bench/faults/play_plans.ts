@@ -5,6 +5,7 @@
  */
 import { type FaultPlan, faultText } from "../../../tests/faults/fault.ts";
 import type { Violation } from "../../../tests/faults/invariants.ts";
+import { startThread, workThrough } from "../../task/thread.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 
 /** A plan that broke a promise. */
@@ -21,8 +22,6 @@ export interface PlayOptions {
   readonly onFailed?: (failed: FailedPlan) => void;
 }
 
-type Play = (plan: FaultPlan) => Promise<readonly Violation[]>;
-
 /** A plan that cannot be played to its end counts as one that failed. */
 export async function playSafely(plan: FaultPlan): Promise<readonly Violation[]> {
   try {
@@ -32,43 +31,28 @@ export async function playSafely(plan: FaultPlan): Promise<readonly Violation[]>
   }
 }
 
-/** A thread; the plan is played in it. */
-function createThread(): { readonly play: Play; end(): void } {
-  const worker = new Worker(new URL("./plan_worker.ts", import.meta.url), { type: "module" });
-  return {
-    play(plan) {
-      const { promise, resolve } = Promise.withResolvers<readonly Violation[]>();
-      worker.onmessage = ({ data }: MessageEvent<readonly Violation[]>) => resolve(data);
-      worker.postMessage(plan);
-      return promise;
-    },
-    end: () => worker.terminate(),
-  };
-}
-
 /** Plays the plans in their order. */
 export async function playPlans(
   plans: readonly FaultPlan[],
   { jobs, onDone, onFailed = () => {} }: PlayOptions,
 ): Promise<readonly FailedPlan[]> {
   const failed: FailedPlan[] = [];
-  let next = 0;
   let played = 0;
-  async function work(play: Play): Promise<void> {
-    for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
+  const module = new URL("./plan_worker.ts", import.meta.url);
+  const length = jobs === 1 ? 0 : jobs;
+  const threads = Array.from({ length }, () => startThread<FaultPlan>(module));
+  const players = threads.map(({ ask }) => (plan: FaultPlan) => ask<readonly Violation[]>(plan));
+  const workers = (jobs === 1 ? [playSafely] : players).map(
+    (play) => async (plan: FaultPlan): Promise<void> => {
       const violations = await play(plan);
       onDone(++played);
-      if (violations.length === 0) continue;
+      if (violations.length === 0) return;
       failed.push({ plan, violations });
       onFailed({ plan, violations });
-    }
-  }
-  if (jobs === 1) await work(playSafely);
-  else {
-    const threads = Array.from({ length: jobs }, createThread);
-    await Promise.all(threads.map(({ play }) => work(play)));
-    for (const thread of threads) thread.end();
-  }
+    },
+  );
+  await workThrough(plans, workers);
+  for (const thread of threads) thread.end();
   return failed;
 }
 

@@ -32,11 +32,9 @@ import {
 } from "./report.ts";
 import { benchFlags, wholeNumber } from "../bench.ts";
 
-const { json, idle, priority, quiet } = benchFlags<{
-  idle: number;
-  priority: string;
-  quiet: number;
-}>(
+const { json, idle, priority, quiet } = benchFlags<
+  Record<"idle" | "quiet", number> & { priority: string }
+>(
   new Command("bench:neighbour")
     .description("A neighbour of four busy loops beside equal services. Needs root on the node.")
     .option("--idle <n>", "idle pods", wholeNumber, 106)
@@ -73,13 +71,7 @@ function service(index: number): Omit<LoadPod, "namespace"> {
 
 const NEIGHBOUR: Omit<LoadPod, "namespace"> = {
   name: "neighbour",
-  containers: [{
-    name: "load",
-    request: "500m",
-    limit: "500m",
-    threads: 4,
-    burstSeconds: ONSET,
-  }],
+  containers: [{ name: "load", request: "500m", limit: "500m", threads: 4, burstSeconds: ONSET }],
 };
 
 /** Runs the pods, a few at once, and waits until all are at their ceilings. */
@@ -133,10 +125,8 @@ function agentFigures(start: AgentLook, end: AgentLook): AgentFigures {
       ? [bound === "+Inf" ? Infinity : 1000 * Number(bound)]
       : [];
   });
-  return {
-    millicores: 1000 * (end.usageMs - start.usageMs) / ms,
-    lateP99Ms: Math.min(Infinity, ...bounds),
-  };
+  const millicores = 1000 * (end.usageMs - start.usageMs) / ms;
+  return { millicores, lateP99Ms: Math.min(Infinity, ...bounds) };
 }
 
 /** Begins to observe; the function returns what a stretch of time has cost since. */

@@ -74,14 +74,6 @@ function usageBetween(
   };
 }
 
-/** Resizes that the API server was asked for. */
-export interface Resizes {
-  readonly seconds: number;
-  readonly all: number;
-  /** The most of any pod. */
-  readonly mostOfOnePod: number;
-}
-
 /** CPU that the agent used, and the delay of its looks. */
 export interface AgentFigures {
   /** CPU used / time, millicores. */
@@ -92,7 +84,8 @@ export interface AgentFigures {
 
 /** A stretch of time with nothing to do, or with a neighbour. */
 export interface Stretch {
-  readonly resizes: Resizes;
+  /** That the API server was asked for: of all pods, and the most of any. */
+  readonly resizes: Readonly<Record<"seconds" | "all" | "mostOfOnePod", number>>;
   readonly agent: AgentFigures;
 }
 

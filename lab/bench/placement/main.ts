@@ -1,207 +1,176 @@
 /**
- * The cost of placement beside an API in its own process: the memory that workloads and pods take over
- * an idle controller, and the time from a change to its decision. `deno task bench:placement`, `--
- * --workloads 50` for a quick look.
+ * The cost of placement beside an API that is simulated in this process: the memory that its copies of
+ * workloads and pods and what it knows of them take, and the time from a change to its decision.
+ * `deno task bench:placement`, `-- --workloads 50` for a quick look.
  *
  * @module
  */
 import { Command } from "commander";
-import { quantile } from "../../simulation/statistics.ts";
-import { benchFlags, goal, printResult, wholeNumber } from "../bench.ts";
-import { memoryAfterGC } from "../memory.ts";
-import { type ClusterSize, rawDeployment, rawObjects, SHARE } from "./cluster_objects.ts";
-import { namespaceListWatch } from "../../../adapters/kube/kinds/namespaces.ts";
-import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
-import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
-import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
-import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { createCaches } from "../../../controller/caches.ts";
-import { createPlacementState } from "../../../controller/placement/store.ts";
-import { createPlacementInformers } from "../../../controller/placement/caches.ts";
-import { createEvictionLog } from "../../../controller/placement/eviction_memory.ts";
-import { runPlacementLoop } from "../../../controller/placement/loop.ts";
-import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
-import { type Log, silentLog } from "../../../shared/log.ts";
+import { createCaches, namedCaches } from "../../../controller/caches.ts";
+import { createPlacement } from "../../../controller/placement/placement.ts";
+import { SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import { SHOP } from "../../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
-import { type Random, seededRandom } from "../../../shared/random.ts";
-import { cacheSources, createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import type { Clock } from "../../../shared/clock.ts";
+import { addShopWorkload, shopNode } from "../../../tests/fixtures/placement/placed_shop.ts";
+import { sampleBudget } from "../../../tests/fixtures/placement/placed_pods.ts";
+import {
+  cacheSources,
+  createSimulatedAPI,
+  type SimulatedAPI,
+} from "../../simulation/api/simulated_api.ts";
+import { quantile } from "../../simulation/statistics.ts";
+import { benchFlags, goal, memoryAfterGC, printResult, wholeNumber } from "../bench.ts";
 
-interface RunningPlacement extends AsyncDisposable {
-  /** Resolves when each workload was reconciled at. */
-  readonly synced: Promise<void>;
-  /** Gives the Deployment another share; resolves with the time until a move was sent, ms. */
-  change(index: number, share: number): Promise<number>;
+type ClusterSize = Readonly<Record<"workloads" | "pods", number>>;
+
+const NODE_PODS = 50;
+/** Share of the replicas on spot nodes at the beginning and after a change, percent. */
+const SHARE = 70;
+const NEXT_SHARE = 90;
+const SETTINGS = { ...PLACEMENT_DEFAULTS, evictionsPerSecond: 1000, evictionBurst: 1000 };
+const PARTS = { clock: systemClock, random: seededRandom(7), log: silentLog };
+
+/** A cluster of Deployments with pods that run as they are to run, half of the nodes in each class. */
+function createCluster({ workloads, pods }: ClusterSize): SimulatedAPI {
+  const api = createSimulatedAPI({ ...PARTS, latencyMs: 0 });
+  const { tables } = api.store;
+  tables.Namespace.seed(SHOP);
+  const nodes = Math.ceil(workloads * pods / NODE_PODS);
+  for (const one of ["spot", "on-demand"] as const) {
+    for (let index = 0; index < nodes; index++) tables.Node.seed(shopNode(`${one}-${index}`, one));
+  }
+  const onSpot = Math.floor(pods * SHARE / 100);
+  for (let workload = 0; workload < workloads; workload++) {
+    const name = `web-${workload}`;
+    addShopWorkload({ api }, {
+      name,
+      annotations: { "spot-percentage": `${SHARE}%` },
+      nodes: Array.from(
+        { length: pods },
+        (_, pod) => `${pod < onSpot ? "spot" : "on-demand"}-${(workload * pods + pod) % nodes}`,
+      ),
+    });
+    tables.PodDisruptionBudget.seed({
+      ...sampleBudget(name),
+      selector: { matchLabels: { app: name }, matchExpressions: [] },
+      disruptionsAllowed: pods - 1,
+    });
+  }
+  return api;
 }
 
-const SETTINGS = { ...PLACEMENT_DEFAULTS, evictionsPerSecond: 1000, evictionBurst: 1000 };
+/** The sources as a wire brings their lists: a copy shares no text with what the server has. */
+function fromWire<S extends object>(sources: S): S {
+  const each = Object.entries(sources) as [string, ListWatch<ApiObject>][];
+  const copied = each.map(([name, source]) => {
+    const list: typeof source.list = async (signal) =>
+      JSON.parse(JSON.stringify(await source.list(signal)));
+    return [name, { ...source, list }] as const;
+  });
+  return Object.fromEntries(copied) as S;
+}
 
-function placementCaches(
-  connection: KubeConnection,
-  options: { readonly clock: Clock; readonly random: Random; readonly log: Log },
-): ReturnType<typeof createCaches> & ReturnType<typeof createPlacementInformers> {
-  // The kinds that placement does not read are never run.
-  const unread = cacheSources(createSimulatedAPI(options));
-  return {
-    ...createCaches({
-      ...unread,
-      pods: podListWatch(connection),
-      nodes: nodeListWatch(connection),
-      namespaces: namespaceListWatch(connection),
-      deployments: workloadListWatch(connection, { kind: "Deployment" }),
-      statefulSets: workloadListWatch(connection, { kind: "StatefulSet" }),
-    }, options),
-    ...createPlacementInformers({
-      replicaSets: replicaSetListWatch(connection),
-      budgets: podDisruptionBudgetListWatch(connection),
-      volumes: persistentVolumeListWatch(connection),
-    }, options),
-  };
+interface RunningPlacement extends AsyncDisposable {
+  /** Resolves when each workload was reconciled. */
+  readonly synced: Promise<void>;
+  /** Gives the Deployment another share; resolves with the time until a move was sent, ms. */
+  change(workload: number): Promise<number>;
 }
 
 /** Starts a loop that remembers nothing and evicts no pod, which it does not know. */
-function startPlacement(size: ClusterSize): RunningPlacement {
-  const { connection, send } = serveObjects(size);
+function startPlacement(api: SimulatedAPI, { workloads }: ClusterSize): RunningPlacement {
   const end = new AbortController();
-  const { signal } = end;
-  const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
   const reconciled = new Set<string>();
   const moved = new Map<string, () => void>();
   const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
-  const caches = placementCaches(connection, options);
-  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
-  const { replicaSets, budgets, volumes } = caches;
-  const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
   const store = {
     list: () => Promise.resolve([]),
     apply: () => Promise.resolve(),
     remove: () => Promise.resolve(),
   };
-  const running = Promise.all([
-    ...[pods, ...copies].map((copy) => copy.run(signal)),
-    runPlacementLoop({
-      ...options,
-      caches,
-      state: createPlacementState({ store, clock: systemClock, log: silentLog }),
-      publisher: createStatusPublisher({ statuses: store, clock: systemClock, log: silentLog }),
+  const caches = createCaches(fromWire(cacheSources(api)), PARTS);
+  const placement = createPlacement({
+    ...PARTS,
+    caches,
+    settings: () => SETTINGS,
+    webhook: false,
+    observer: {
+      reconciled({ name }) {
+        reconciled.add(name);
+        if (reconciled.size === workloads) whenSynced();
+      },
+    },
+    api: {
+      sources: fromWire({
+        replicaSets: api.listWatch("ReplicaSet"),
+        budgets: api.listWatch("PodDisruptionBudget"),
+        volumes: api.listWatch("PersistentVolume"),
+      }),
       evictor: {
         evict({ name }) {
-          moved.get(name.split("-", 2).join("-"))?.();
+          moved.get(name.slice(0, name.lastIndexOf("-")))?.();
           return Promise.resolve({ is: "gone" });
         },
       },
-      evictions: createEvictionLog({ clock: systemClock, settings: () => SETTINGS }),
       costs: { write: () => Promise.resolve(true) },
       events: { emit() {} },
-      observer: {
-        reconciled({ name }) {
-          reconciled.add(name);
-          if (reconciled.size === size.workloads) whenSynced();
-        },
-      },
-      settings: () => SETTINGS,
-    }, signal),
-  ]);
+      store,
+      statuses: store,
+    },
+  });
+  const copies = namedCaches(caches).map(([, one]) => one);
+  const informers = [...copies, ...Object.values(placement.informers)];
+  const running = informers.map((one) => one.run(end.signal));
+  running.push(placement.lead(end.signal));
   return {
     synced,
-    async change(index, share) {
+    async change(workload) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      moved.set(`web-${index}`, resolve);
+      const name = `web-${workload}`;
+      moved.set(name, resolve);
       const begun = performance.now();
-      send(rawDeployment(index, { pods: size.pods, share, version: 2 }));
+      api.store.tables.Deployment.modify(`shop/${name}`, ({ metadata, ...rest }) => {
+        const annotations = { ...metadata.annotations, [SPOT_PERCENTAGE]: `${NEXT_SHARE}%` };
+        return { ...rest, metadata: { ...metadata, annotations } };
+      });
       await promise;
       return performance.now() - begun;
     },
     async [Symbol.asyncDispose]() {
       end.abort();
-      await running;
+      await Promise.all(running);
     },
   };
-}
-
-function serveObjects(
-  size: ClusterSize,
-): { readonly connection: KubeConnection; send(deployment: unknown): void } {
-  const lists = new Map<string, Iterator<unknown>>();
-  const waiting: unknown[] = [];
-  let wake: (reason?: unknown) => void = () => {};
-
-  function page(kind: string, limit: number, isFirst: boolean): unknown {
-    const known = isFirst ? undefined : lists.get(kind);
-    const objects = known ?? rawObjects(kind, size)[Symbol.iterator]();
-    lists.set(kind, objects);
-    const items: unknown[] = [];
-    while (items.length < limit) {
-      const { value, done } = objects.next();
-      if (done === true) return list(items, {});
-      items.push(value);
-    }
-    return list(items, { continue: kind });
-  }
-
-  return {
-    connection: {
-      request: ({ path, query = {} }) => {
-        const answer = page(kindOf(path), Number(query.limit), query.continue === undefined);
-        // As it comes from the wire: no text is shared with what this server knows.
-        return Promise.resolve(JSON.parse(JSON.stringify(answer)));
-      },
-      async *lines({ path, signal }) {
-        const isFed = kindOf(path) === "deployments";
-        while (signal?.aborted !== true) {
-          const object = isFed ? waiting.shift() : undefined;
-          if (object !== undefined) yield { type: "MODIFIED", object };
-          else {
-            await new Promise<unknown>((resolve) => {
-              signal?.addEventListener("abort", resolve, { once: true });
-              if (isFed) wake = resolve;
-            });
-          }
-        }
-      },
-    },
-    send(deployment) {
-      waiting.push(JSON.parse(JSON.stringify(deployment)));
-      wake();
-    },
-  };
-}
-
-function list(items: readonly unknown[], more: object): unknown {
-  return { metadata: { resourceVersion: "1", ...more }, items };
-}
-
-function kindOf(path: string): string {
-  return path.split("/").at(-1) ?? "";
 }
 
 const MEGABYTES_PER_MEBIBYTE = 2 ** 20 / 1e6;
 
-const { json, changes, ...size } = benchFlags<{
-  workloads: number;
-  pods: number;
-  changes: number;
-}>(
+const { json, changes, ...size } = benchFlags<Record<"workloads" | "pods" | "changes", number>>(
   new Command("bench:placement")
     .description("Memory and reaction of placement. Exits with 1 when a goal is missed.")
     .option("--workloads <n>", "Deployments", wholeNumber, 1000)
     .option("--pods <n>", "of each Deployment", wholeNumber, 10)
     .option("--changes <n>", "Deployments with a share that is changed", wholeNumber, 50),
 );
+const api = createCluster(size);
 // Once for all that is loaded and compiled when it is used for the first time.
-await using _warm = startPlacement({ workloads: 1, pods: 1 });
+const one = { workloads: 1, pods: 1 };
+await using _warm = startPlacement(createCluster(one), one);
 await _warm.synced;
 const idle = await memoryAfterGC();
 const begun = performance.now();
-await using loop = startPlacement(size);
+await using loop = startPlacement(api, size);
 await loop.synced;
 const syncedSeconds = (performance.now() - begun) / 1000;
 const full = await memoryAfterGC();
 const decisionMs: number[] = [];
 for (let index = 0; index < Math.min(changes, size.workloads); index++) {
-  decisionMs.push(await loop.change(index, SHARE + 20));
+  decisionMs.push(await loop.change(index));
 }
 const medianMs = quantile(decisionMs, 0.5);
 const mostMs = quantile(decisionMs, 1);

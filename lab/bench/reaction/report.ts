@@ -7,10 +7,7 @@ import { quantile } from "../../simulation/statistics.ts";
 import { type Goal, goal } from "../bench.ts";
 
 /** Median and 95th percentile, whole ms; NaN without any burst. */
-export interface Reaction {
-  readonly medianMs: number;
-  readonly p95Ms: number;
-}
+export type Reaction = Readonly<Record<"medianMs" | "p95Ms", number>>;
 
 /**
  * Sums up the bursts that were answered. A missed burst counts with `timeoutMs`, for which it was waited
@@ -21,10 +18,7 @@ export function reactionOf(
   { missed, timeoutMs }: { readonly missed: number; readonly timeoutMs: number },
 ): Reaction {
   const all = [...answeredMs, ...Array.from({ length: missed }, () => timeoutMs)];
-  return {
-    medianMs: Math.round(quantile(all, 0.5)),
-    p95Ms: Math.round(quantile(all, 0.95)),
-  };
+  return { medianMs: Math.round(quantile(all, 0.5)), p95Ms: Math.round(quantile(all, 0.95)) };
 }
 
 /** The goals of the benchmark. Without a burst that asked for a change no goal is held. */

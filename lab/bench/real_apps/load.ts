@@ -66,10 +66,7 @@ export async function attack(
  * request number n was to be sent n intervals after the start, which is where the least late one has
  * it.
  */
-export function parseAttack(
-  csv: string,
-  { rate }: { readonly rate: number },
-): SentRequest[] {
+export function parseAttack(csv: string, { rate }: { readonly rate: number }): SentRequest[] {
   const requests = csv.trim().split("\n").map((line) => {
     const cells = line.split(",");
     const [sentNs, code, latencyNs] = cells;

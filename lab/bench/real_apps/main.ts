@@ -71,11 +71,8 @@ async function playAll(): Promise<void> {
       const name = `${algorithm}, seed ${seed}`;
       console.error(`${name}: ${minutes} min from ${new Date().toISOString()}`);
       const run = await appRun(algorithm, { seed, minutes, node, programs });
-      await keep(resultFile(folder, run), {
-        ...run,
-        kernel: Deno.osRelease(),
-        versions: programs.versions,
-      });
+      const { versions } = programs;
+      await keep(resultFile(folder, run), { ...run, kernel: Deno.osRelease(), versions });
     }
   }
 }
@@ -88,6 +85,4 @@ for (const algorithm of APP_ALGORITHMS) {
     if (result !== undefined) results.push(result);
   }
 }
-console.log(
-  json ? JSON.stringify({ medians: mediansOf(results), results }) : appReport(results),
-);
+console.log(json ? JSON.stringify({ medians: mediansOf(results), results }) : appReport(results));

@@ -7,20 +7,27 @@
  */
 import { Command } from "commander";
 import {
-  autoPolicy,
   templateContainer,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
-import { memoryAfterGC, watchMemory } from "../memory.ts";
+import { storedPolicy } from "../../../tests/fixtures/rightsizing/workload_records.ts";
+import { workloadSpec } from "../../../tests/fixtures/sample_workloads.ts";
+import {
+  benchFlags,
+  columns,
+  goal,
+  memoryAfterGC,
+  type MemoryUse,
+  printResult,
+  watchMemory,
+  wholeNumber,
+} from "../bench.ts";
 import {
   type ClusterSize,
   containerName,
-  namespaceOf,
   podName,
-  replicaSetName,
   startUsageServer,
-  workloadName,
+  workloadNames,
 } from "./usage_server.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
@@ -37,17 +44,14 @@ import {
   type SimulatedAPI,
 } from "../../simulation/api/simulated_api.ts";
 
-/** As many as by default. */
-const WORKERS = 10;
-/** Where the policy is; it acts on all others. */
-const HOME = "rightsizing";
+/** It acts on all namespaces. */
+const POLICY = storedPolicy("everything", { mode: "Recommend" });
 /** Instead of the sampler; Prometheus has all usage. */
 const NO_SAMPLER = {
   usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" } as const),
 };
 
-const NO_VERSION = { uid: "", resourceVersion: "" };
-const BARE = { ...NO_VERSION, labels: {}, annotations: {} };
+const BARE = { uid: "", resourceVersion: "", labels: {}, annotations: {} };
 
 /** Adds them; each pod runs, and has what its template says. */
 function addCluster(tables: SimulatedAPI["store"]["tables"], size: ClusterSize): void {
@@ -55,35 +59,21 @@ function addCluster(tables: SimulatedAPI["store"]["tables"], size: ClusterSize):
     { length: size.containers },
     (_, index) => templateContainer({ name: containerName(index) }),
   );
-  const namespaces = new Set<string>();
   for (let workload = 0; workload < size.workloads; workload++) {
-    const namespace = namespaceOf(workload);
-    if (!namespaces.has(namespace)) {
+    const { namespace, name, set } = workloadNames(workload);
+    if (tables.Namespace.get(namespace) === undefined) {
       tables.Namespace.create({ metadata: { name: namespace, ...BARE } });
-      namespaces.add(namespace);
     }
     tables.Deployment.create({
       kind: "Deployment",
-      metadata: { name: workloadName(workload), namespace, ...BARE },
+      metadata: { name, namespace, ...BARE },
       rollout: { updated: size.pods, total: size.pods, halted: false },
-      spec: {
-        paused: false,
-        replicas: size.pods,
-        template: { containers, initContainers: [] },
-      },
+      spec: workloadSpec(containers, size.pods),
     });
     for (let pod = 0; pod < size.pods; pod++) {
-      const name = podName({ workload, pod });
-      const made = workloadPod(name, containers);
-      const { owner } = made.metadata;
-      tables.Pod.seed({
-        ...made,
-        metadata: {
-          ...made.metadata,
-          namespace,
-          ...(owner === undefined ? {} : { owner: { ...owner, name: replicaSetName(workload) } }),
-        },
-      });
+      const { metadata, ...made } = workloadPod(podName(set, pod), containers);
+      const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: set, uid: "rs" };
+      tables.Pod.seed({ ...made, metadata: { ...metadata, namespace, owner } });
     }
   }
 }
@@ -103,8 +93,7 @@ await using server = await startUsageServer(size);
 const settings = {
   ...CONTROLLER_SETTINGS.parse({}),
   prometheusURL: server.url,
-  policyNamespaces: [HOME],
-  rightsizingWorkers: WORKERS,
+  policyNamespaces: [POLICY.metadata.namespace],
 };
 const every = { clock: systemClock, random: seededRandom(1), log: silentLog };
 const api = createSimulatedAPI(every);
@@ -134,12 +123,7 @@ const running = Promise.all([loop, ...informers.map((one) => one.run(end.signal)
 await Promise.all(informers.map((one) => one.whenSynced(end.signal)));
 const idle = await memoryAfterGC();
 const endWatch = watchMemory();
-api.store.tables.OptimizationPolicy.create({
-  metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
-  spec: autoPolicy({}, { mode: "Recommend" }),
-  faults: [],
-  status: {},
-});
+api.store.tables.OptimizationPolicy.create(POLICY);
 const passSeconds = await cycle.promise / 1000;
 const highest = endWatch();
 const after = await memoryAfterGC();
@@ -148,18 +132,15 @@ const recommended = api.store.tables.RecommendationReport.all()
   .flatMap(({ workloads }) => workloads.flatMap(({ recommendations }) => recommendations)).length;
 const missing = size.workloads * size.containers - recommended;
 const all = size.workloads * size.pods * size.containers;
+const perContainer = (of: keyof MemoryUse, use: MemoryUse) => (use[of] - idle[of]) / all;
 const ofContainers = { most: MEBIBYTES_PER_CONTAINER, counts: all >= FROM_CONTAINERS };
 printResult({
   json,
   figures: { size, idle, highest, after, served, recommended },
   goals: [
     goal("pass, s", passSeconds, { most: 60 }),
-    goal(
-      "highest resident, MiB a container",
-      (highest.resident - idle.resident) / all,
-      ofContainers,
-    ),
-    goal("used after, MiB a container", (after.used - idle.used) / all, ofContainers),
+    goal("highest resident, MiB a container", perContainer("resident", highest), ofContainers),
+    goal("used after, MiB a container", perContainer("used", after), ofContainers),
     goal("queries a workload", served.queries / size.workloads, { most: 2 }),
     goal("queries refused", served.refused, { most: 0 }),
     goal("containers without a recommendation", missing, { most: 0 }),

@@ -24,12 +24,12 @@ import {
   columns,
   type Goal,
   goal,
+  memoryKiB,
   printResult,
   wholeNumber,
   wholeNumberFrom,
 } from "../bench.ts";
 import { programIn } from "../chaos/programs.ts";
-import { memoryKiB } from "../memory.ts";
 import { blockMeans, slopeOf } from "../../simulation/statistics.ts";
 
 const SAMPLE_MS = 10_000;
@@ -45,11 +45,9 @@ const BLOCKS = 10;
 
 type Sample = Readonly<Record<typeof FIGURES[number] | "atHours", number>>;
 
-const { json, minutes, seed, fullGc } = benchFlags<{
-  minutes: number;
-  seed: number;
-  fullGc: boolean;
-}>(
+const { json, minutes, seed, fullGc } = benchFlags<
+  Record<"minutes" | "seed", number> & { fullGc: boolean }
+>(
   new Command("test:soak")
     .description(
       "Makes and deletes pods all the time, and watches memory and open files of agent and " +
@@ -129,15 +127,11 @@ async function churn(namespace: string, signal: AbortSignal): Promise<void> {
     const began = performance.now();
     const pod = { name: `churn-${turn}`, managed: random.next() >= OUTSIDE };
     const labels = { [MANAGED]: `${pod.managed}` };
-    await attempt(
-      "created",
-      node.create(path, loadPod({ namespace, name: pod.name, labels, containers })),
-    );
+    const made = loadPod({ namespace, name: pod.name, labels, containers });
+    await attempt("created", node.create(path, made));
     living.push(pod);
     const oldest = living.length > LIVING ? living.shift() : undefined;
-    if (oldest !== undefined) {
-      await attempt("deleted", node.remove(`${path}/${oldest.name}`));
-    }
+    if (oldest !== undefined) await attempt("deleted", node.remove(`${path}/${oldest.name}`));
     const changed = living[Math.floor(random.next() * living.length)];
     if (changed !== undefined && random.next() < TOGGLES) {
       changed.managed = !changed.managed;
@@ -198,8 +192,7 @@ printResult({
       ...programs.flatMap(({ name, samples }) =>
         FIGURES.map((figure) => [
           `${name} ${figure}`,
-          `${samples[0]?.[figure]}`,
-          `${samples.at(-1)?.[figure]}`,
+          ...[samples[0], samples.at(-1)].map((sample) => `${sample?.[figure]}`),
         ])
       ),
     ]),

@@ -1,72 +1,52 @@
 /**
- * The webhook of a leader in a thread of its own, with a heap of its own.
+ * The webhook of a leader over TLS on 127.0.0.1, in a thread of its own with a heap of its own. Its copies
+ * are what it is sent.
  *
  * @module
  */
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
+import { admissionRoutes } from "../../../adapters/webhook/admission_routes.ts";
 import type { KeyedCertificate } from "../../../adapters/webhook/certificates.ts";
+import { serveWebhook } from "../../../adapters/webhook/webhook_server.ts";
+import { createWebhookView } from "../../../controller/placement/caches.ts";
+import { createPlacementMutator } from "../../../controller/placement/mutators.ts";
+import { createAdmissionDecider } from "../../../controller/placement/admission.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import {
-  certificateChain,
-  createWebhookClient,
-  SERVICE_NAME,
-  type WebhookClient,
-} from "../../../tests/fixtures/webhook/webhook_client.ts";
-import type { MemoryUse } from "../memory.ts";
-
-/** Where pods are asked about. */
-export const ROUTE = "/mutate/pods";
+import { silentLog as log } from "../../../shared/log.ts";
+import { manualCaches, webDeployment } from "../../../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
+import { answerInThread } from "../../task/thread.ts";
+import { memoryAfterGC } from "../bench.ts";
 
 /**
- * A message to the leader: first to start, then the events of its copies. It answers to the start with
- * its address, and to a question about its memory.
+ * A message to the leader: first to start, which it answers with its address, then the events of its
+ * copies, and a question about its memory once its garbage is gone.
  */
 export type ToLeader =
-  | { readonly kind: "start"; readonly pods: number; readonly serving: KeyedCertificate }
-  | { readonly kind: "put" | "remove"; readonly pod: Pod }
-  | { readonly kind: "memory" };
+  | { readonly start: KeyedCertificate; readonly pods: number }
+  | { readonly put: Pod }
+  | { readonly remove: Pod }
+  | { readonly memory: true };
 
-/** The leader, with a client. */
-export interface BenchLeader extends Disposable {
-  readonly client: WebhookClient;
-  /** Its copies see the pod, or that it is gone. */
-  put(pod: Pod): void;
-  remove(pod: Pod): void;
-  /** Once its garbage is gone. */
-  memory(): Promise<MemoryUse>;
+const copies = manualCaches();
+
+async function start(certificate: KeyedCertificate): Promise<string> {
+  const settings = () => PLACEMENT_DEFAULTS;
+  const view = createWebhookView(copies, { settings, evicted: new Set() });
+  const parts = { view, settings, clock, log };
+  const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" });
+  const observer = { admitted: () => {}, answered: () => {} };
+  const mutators = [createPlacementMutator({ ...parts, decider, observer })];
+  const app = admissionRoutes({ routes: ["/mutate/pods"], mutators, clock, log, observer });
+  const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
+  await decider.whenSettled(new AbortController().signal);
+  return address;
 }
 
-/** Starts it, with one workload of so many pods. Throws where it can't start. */
-export async function startLeader(pods: number): Promise<BenchLeader> {
-  const { authority, serving } = await certificateChain("bench", clock.wall());
-  const worker = new Worker(new URL("./leader_worker.ts", import.meta.url), { type: "module" });
-  const send = (message: ToLeader): void => worker.postMessage(message);
-  /** Sends it, and waits for the answer. One at a time. */
-  function ask<Answer>(message: ToLeader): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(`Cannot run the webhook: ${event.message}`));
-    };
-    send(message);
-    return promise;
-  }
-  const client = createWebhookClient({
-    address: await ask<string>({ kind: "start", pods, serving }),
-    bundle: authority.cert,
-    serverName: SERVICE_NAME,
-    readsCertificate: false,
-    connections: 32,
-  });
-  return {
-    client,
-    put: (pod) => send({ kind: "put", pod }),
-    remove: (pod) => send({ kind: "remove", pod }),
-    memory: () => ask<MemoryUse>({ kind: "memory" }),
-    [Symbol.dispose]() {
-      client[Symbol.dispose]();
-      worker.terminate();
-    },
-  };
-}
+answerInThread((message: ToLeader) => {
+  if ("put" in message) return copies.pods.put(message.put);
+  if ("remove" in message) return copies.pods.remove(message.remove);
+  if ("memory" in message) return memoryAfterGC();
+  copies.deployments.put(webDeployment(message.pods));
+  return start(message.start);
+});

@@ -5,65 +5,79 @@
  * @module
  */
 import { Command } from "commander";
-import { quantile } from "../../simulation/statistics.ts";
-import { benchFlags, goal, printResult, wholeNumber } from "../bench.ts";
-import { type BenchLeader, ROUTE, startLeader } from "./leader.ts";
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
 import type { AdmissionRequest } from "../../../shared/admission/admission_review.ts";
 import type { JSONPatchOperation } from "../../../shared/admission/json_patch.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import { podRequest, storedPod } from "../../../tests/fixtures/placement/placement_caches.ts";
+import {
+  certificateChain,
+  createWebhookClient,
+  SERVICE_NAME,
+} from "../../../tests/fixtures/webhook/webhook_client.ts";
+import { quantile } from "../../simulation/statistics.ts";
+import { startThread } from "../../task/thread.ts";
+import { benchFlags, goal, type MemoryUse, printResult, wholeNumber } from "../bench.ts";
+import type { ToLeader } from "./leader.ts";
 
-interface Load {
-  readonly seconds: number;
-  readonly rate: number;
-  /** Pods of the workload at the same time: the oldest goes when there would be more. */
-  readonly pods: number;
-  /** Begins the names of its pods and requests: no two loads have the same. */
-  readonly name: string;
-}
+/** Until V8 has compiled what is run often, s. */
+const WARM_UP_S = 20;
+/** Pods of the workload at the same time: the oldest goes when there would be more. */
+const PODS = 500;
+/** As large as reviews usually are. */
+const CONTAINERS = [{ name: "web", env: [{ name: "FILLER", value: "x".repeat(8000) }] }];
+
+const { json, seconds, rate } = benchFlags<{ seconds: number; rate: number }>(
+  new Command("bench:webhook")
+    .description("Admissions over TLS on 127.0.0.1. Exits with 1 when a goal is missed.")
+    .option("--seconds <n>", "how long", wholeNumber, 60)
+    .option("--rate <n>", "admissions a second", wholeNumber, 200),
+);
+const { authority, serving } = await certificateChain("bench", clock.wall());
+const leader = startThread<ToLeader>(new URL("./leader.ts", import.meta.url));
+using client = createWebhookClient({
+  address: await leader.ask<string>({ start: serving, pods: PODS }),
+  bundle: authority.cert,
+  serverName: SERVICE_NAME,
+  readsCertificate: false,
+  connections: 32,
+});
 
 interface LoadFigures {
   /** From the moment at which a request was to be sent to its answer, ms. */
-  readonly tookMs: readonly number[];
+  readonly tookMs: number[];
   /** Answers without a class, and requests without an answer. */
-  readonly faults: readonly string[];
+  readonly faults: string[];
 }
 
-async function runLoad(
-  { client, put, remove }: BenchLeader,
-  { seconds, rate, pods, name }: Load,
-): Promise<LoadFigures> {
-  const tookMs: number[] = [];
-  const faults: string[] = [];
-  const living: ReturnType<typeof storedPod>[] = [];
+/** Loads for so long; no two loads have the same name, which begins those of pods and requests. */
+async function runLoad(name: string, seconds: number): Promise<LoadFigures> {
+  const figures: LoadFigures = { tookMs: [], faults: [] };
+  const living: Pod[] = [];
 
   async function admit(number: number, dueMs: number): Promise<void> {
     const request = podRequest(`${name}-${number}`, { spec: { containers: CONTAINERS } });
-    const { status, text } = await client.post(reviewOf(request), ROUTE);
-    tookMs.push(clock.monotonic() - dueMs);
+    const { status, text } = await client.post(reviewOf(request), "/mutate/pods");
+    figures.tookMs.push(clock.monotonic() - dueMs);
     const patch = status === 200 ? patchOf(text) : undefined;
-    if (patch === undefined) return void faults.push(`${status} ${text.slice(0, 200)}`);
+    if (patch === undefined) return void figures.faults.push(`${status} ${text.slice(0, 200)}`);
     const pod = storedPod(request, { name: `web-5f-${name}-${number}`, patch });
     living.push(pod);
-    put(pod);
-    const oldest = living.length > pods ? living.shift() : undefined;
-    if (oldest !== undefined) remove(oldest);
+    leader.send({ put: pod });
+    const oldest = living.length > PODS ? living.shift() : undefined;
+    if (oldest !== undefined) leader.send({ remove: oldest });
   }
 
   const beganMs = clock.monotonic();
-  const admissions = seconds * rate;
   const under: Promise<void>[] = [];
-  for (let number = 0; number < admissions; number++) {
+  for (let number = 0; number < seconds * rate; number++) {
     const dueMs = beganMs + number * 1000 / rate;
     await clock.sleep(Math.max(0, dueMs - clock.monotonic()));
-    under.push(admit(number, dueMs).catch((error) => void faults.push(String(error))));
+    under.push(admit(number, dueMs).catch((error) => void figures.faults.push(String(error))));
   }
   await Promise.all(under);
-  return { tookMs, faults };
+  return figures;
 }
-
-/** As large as reviews usually are. */
-const CONTAINERS = [{ name: "web", env: [{ name: "FILLER", value: "x".repeat(8000) }] }];
 
 function reviewOf({ uid, object, namespace }: AdmissionRequest): string {
   return JSON.stringify({
@@ -86,25 +100,12 @@ function patchOf(text: string): readonly JSONPatchOperation[] | undefined {
   return typeof patch === "string" ? JSON.parse(atob(patch)) : undefined;
 }
 
-/** Until V8 has compiled what is run often, s. */
-const WARM_UP_S = 20;
-/** Number of pods in the workload with pods that come and go. */
-const PODS = 500;
-
-const { json, seconds, rate } = benchFlags<{ seconds: number; rate: number }>(
-  new Command("bench:webhook")
-    .description("Admissions over TLS on 127.0.0.1. Exits with 1 when a goal is missed.")
-    .option("--seconds <n>", "how long", wholeNumber, 60)
-    .option("--rate <n>", "admissions a second", wholeNumber, 200),
-);
-using leader = await startLeader(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
-await runLoad(leader, { seconds: WARM_UP_S, rate, pods: PODS, name: "first" });
-const before = await leader.memory();
-const { tookMs, faults } = await runLoad(leader, {
-  ...{ seconds, rate, pods: PODS, name: "second" },
-});
-const after = await leader.memory();
+await runLoad("first", WARM_UP_S);
+const before = await leader.ask<MemoryUse>({ memory: true });
+const { tookMs, faults } = await runLoad("second", seconds);
+const after = await leader.ask<MemoryUse>({ memory: true });
+leader.end();
 const [p50Ms = 0, p99Ms = 0, highestMs = 0] = [0.5, 0.99, 1].map((at) => quantile(tookMs, at));
 printResult({
   json,

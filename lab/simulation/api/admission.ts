@@ -59,9 +59,7 @@ function changesOf(before: Pod, after: Pod): Readonly<Record<BoundedResource, nu
   };
 }
 
-function boundsOf(
-  { bounds }: ResourceQuota,
-): readonly (readonly [BoundedResource, QuotaBound])[] {
+function boundsOf({ bounds }: ResourceQuota): readonly (readonly [BoundedResource, QuotaBound])[] {
   return Object.entries(bounds) as [BoundedResource, QuotaBound][];
 }
 

@@ -1,36 +1,26 @@
 /**
- * Writers of the simulated API: allocations, leases and EndpointSlices.
+ * Writers of the simulated API: allocations, an agent's Lease, resizes, and a kubelet's status of pods.
  *
  * @module
  */
-import type { AllocationStore, DesiredWriter, NodeLink } from "../../../shared/api/ports.ts";
-import { objectKey } from "../../../shared/control/object_key.ts";
-import { invalid, refuseOtherUID } from "./kinds.ts";
-import type { ApiAccess } from "./request_gate.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import { agentLeaseRef } from "../../../shared/api/lease.ts";
-import type { EndpointSliceStore } from "../../../shared/admission/ports.ts";
-import type {
-  NewReport,
-  PolicyStatusWriter,
-  ReportStore,
-  WorkloadWriter,
-} from "../../../shared/rightsizing/ports.ts";
-import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
-import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import { isDeepStrictEqual } from "node:util";
-import { NO_RESOURCES, type PodContainer, withResources } from "../../../shared/api/pod.ts";
-import type { TemplateOwners, Workload, WorkloadSpec } from "../../../shared/api/workload.ts";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { AllocationStore, DesiredWriter, NodeLink } from "../../../shared/api/ports.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
+import { objectKey } from "../../../shared/control/object_key.ts";
+import type { PodResizer } from "../../../shared/resize/patch.ts";
 import {
-  pairOf,
-  pairsOf,
-  RESOURCE_NAMES,
-  type WantedResources,
-} from "../../../shared/resize/inputs/resources.ts";
-import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_snapshot.ts";
+  chargeQuotas,
+  checkLimitRanges,
+  checkNode,
+  resizePod,
+  writeDefaults,
+} from "./admission.ts";
+import { refuseOtherUID } from "./kinds.ts";
+import { createListWatch } from "./list_watch.ts";
+import type { ApiAccess } from "./request_gate.ts";
 
 /** The port's implementation. */
 export function createAllocationStore({ store, gate }: ApiAccess): AllocationStore {
@@ -84,26 +74,6 @@ export function createDesiredWriter({ store, gate }: ApiAccess, nodeName: string
   };
 }
 
-/** The port's implementation for the Lease of this name. */
-export function createLeaseStore(
-  { store, gate }: ApiAccess,
-  ref: { readonly namespace: string; readonly name: string },
-): LeaseStore {
-  const { Lease: leases } = store.tables;
-  const kind = "Lease";
-  return {
-    read: () => gate.send({ verb: "get", kind }, () => leases.get(objectKey(ref))),
-    create(lease) {
-      const metadata = { ...ref, uid: "", resourceVersion: "" };
-      return gate.send({ verb: "create", kind }, () => leases.create({ ...lease, metadata }));
-    },
-    update(lease) {
-      const metadata = { ...lease.metadata, ...ref };
-      return gate.send({ verb: "update", kind }, () => leases.replace({ ...lease, metadata }));
-    },
-  };
-}
-
 /** `spec.leaseDurationSeconds` of an agent's Lease, two heartbeats. */
 const DURATION_SECONDS = 120;
 
@@ -137,23 +107,73 @@ export function createNodeLink({ store, gate, clock }: ApiAccess, nodeName: stri
   };
 }
 
-/** The port's implementation for the EndpointSlice of this name. */
-export function createEndpointSliceStore(
-  { store, gate }: ApiAccess,
-  ref: { readonly namespace: string; readonly name: string },
-): EndpointSliceStore {
-  const { EndpointSlice: slices } = store.tables;
-  const kind = "EndpointSlice";
+/** The port's implementation; `manager` is the field manager that the pod then names. */
+export function createPodResizer({ store, gate }: ApiAccess, manager: string): PodResizer {
   return {
-    read: () => gate.send({ verb: "get", kind }, () => slices.get(objectKey(ref))),
-    create(spec) {
-      const metadata = { ...ref, uid: "", resourceVersion: "" };
-      return gate.send({ verb: "create", kind }, () => void slices.create({ ...spec, metadata }));
+    async resize(namespace, podName, patch, options = {}) {
+      const key = objectKey({ namespace, name: podName });
+      const { Pod: pods } = store.tables;
+      return await gate.send(
+        { verb: "resize", kind: "Pod", key },
+        () =>
+          pods.modify(key, (before) => {
+            const after = writeDefaults(store, resizePod(before, patch, { manager, ...options }));
+            if (after === before) return before;
+            checkLimitRanges(store, after);
+            checkNode(store, after);
+            chargeQuotas(store, { before, after });
+            return after;
+          }).metadata.resourceVersion,
+      );
     },
-    replace: ({ metadata }, spec) =>
-      gate.send({ verb: "update", kind }, () => {
-        slices.replace({ ...spec, metadata: { ...metadata, ...ref } });
-      }),
+  };
+}
+
+/** The kubelet's status of a pod. */
+export interface PodReport extends Pick<Pod, "phase" | "ready" | "resizeConditions"> {
+  readonly containers: readonly Pick<PodContainer, "name" | "containerID" | "ready" | "applied">[];
+}
+
+/** The kubelet's door to the API. */
+export interface KubeletLink {
+  readonly pods: ListWatch<Pod>;
+  /** Writes the pod's status. Throws an `ApiError`: 404, 409 when the UID is another one. */
+  report(pod: Pod, report: PodReport): Promise<void>;
+  /** Removes a pod that has ended. Throws an `ApiError` as `report`. */
+  remove(pod: Pod): Promise<void>;
+}
+
+function withReport(stored: Pod, report: PodReport): Pod {
+  const containers = stored.containers.map((container) => {
+    const found = report.containers.find(({ name }) => name === container.name);
+    return found === undefined ? container : { ...container, ...found };
+  });
+  const { phase, ready, resizeConditions } = report;
+  return { ...stored, phase, ready, resizeConditions, containers };
+}
+
+/** The door for the kubelet of `nodeName`. */
+export function createKubeletLink(access: ApiAccess, nodeName: string): KubeletLink {
+  const { store, gate } = access;
+  const table = store.tables.Pod;
+  return {
+    pods: createListWatch(access, "Pod", { nodeName }),
+    async report({ metadata }, report) {
+      await gate.send(
+        { verb: "updateStatus", kind: "Pod" },
+        () =>
+          table.modify(objectKey(metadata), (stored) => {
+            if (stored.metadata.uid !== metadata.uid) {
+              throw new ApiError(409, "Conflict", `Pod "${metadata.name}" has another UID`);
+            }
+            return withReport(stored, report);
+          }),
+      );
+    },
+    async remove({ metadata }) {
+      const key = objectKey(metadata);
+      await gate.send({ verb: "delete", kind: "Pod" }, () => table.remove(key, metadata.uid));
+    },
   };
 }
 
@@ -174,151 +194,4 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
     else result[name] = mergePatch(result[name], value);
   }
   return result;
-}
-
-/** The port's implementation. */
-export function createPolicyStatusWriter({ store, gate }: ApiAccess): PolicyStatusWriter {
-  const table = store.tables.OptimizationPolicy;
-  return {
-    async writeStatus({ metadata }, status) {
-      const stored = await gate.send(
-        { verb: "updateStatus", kind: "OptimizationPolicy" },
-        () => table.replaceStatus({ metadata, faults: [], status }),
-      );
-      return stored.metadata.resourceVersion;
-    },
-  };
-}
-
-/** The port's implementation. */
-export function createReportStore({ store, gate }: ApiAccess): ReportStore {
-  const table = store.tables.RecommendationReport;
-  const kind = "RecommendationReport";
-  return {
-    list(namespace) {
-      return gate.send(
-        { verb: "list", kind },
-        () => table.all().filter(({ metadata }) => metadata.namespace === namespace),
-      );
-    },
-    apply(report) {
-      const verb = report.resourceVersion === undefined ? "create" : "patch";
-      return gate.send({ verb, kind }, () => {
-        const stored = table.get(objectKey(report));
-        const wanted = objectOf(report, stored);
-        return report.resourceVersion === undefined || stored === undefined
-          ? table.create(wanted)
-          : table.replace(wanted);
-      });
-    },
-    async remove({ metadata }) {
-      const key = objectKey(metadata);
-      await gate.send({ verb: "delete", kind }, () => {
-        const stored = table.get(key);
-        const isOther = stored?.metadata.resourceVersion !== metadata.resourceVersion;
-        if (stored !== undefined && isOther) {
-          throw new ApiError(409, "Conflict", `${kind} "${key}": the precondition failed`);
-        }
-        return table.remove(key, metadata.uid);
-      });
-    },
-  };
-}
-
-function objectOf(
-  { namespace, name, resourceVersion, workloads }: NewReport,
-  stored: RecommendationReport | undefined,
-): RecommendationReport {
-  return {
-    apiVersion: OPTIPOD_GROUP_VERSION,
-    kind: "RecommendationReport",
-    metadata: {
-      namespace,
-      name,
-      uid: stored?.metadata.uid ?? "",
-      resourceVersion: resourceVersion ?? "",
-      labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
-    },
-    workloads: [...workloads],
-  };
-}
-
-type Named = Pick<RightsizedWorkload, "kind" | "metadata">;
-
-/** The port's implementation. */
-export function createWorkloadWriter({ store, gate, clock }: ApiAccess): WorkloadWriter {
-  const modify = (
-    { kind, metadata }: Named,
-    change: (stored: Workload) => Workload,
-  ): Promise<Workload> =>
-    gate.send(
-      { verb: "patch", kind },
-      () => store.tables[kind].modify(objectKey(metadata), change),
-    );
-  return {
-    async recreate(workload, wanted) {
-      await modify(workload, (stored) => {
-        const { kind, metadata: { name, uid } } = workload;
-        if (stored.metadata.uid !== uid || stored.spec === undefined) {
-          throw new ApiError(404, "NotFound", `${kind} "${name}" with UID ${uid} not found`);
-        }
-        if (!isDeepStrictEqual(stored.spec.template, workload.template)) {
-          throw new ApiError(409, "Conflict", `${kind} "${name}": its template has changed`);
-        }
-        const spec = withValues(stored.spec, { workload, wanted });
-        const owners = withOwner(stored.spec.owners ?? {}, { wanted, atMs: clock.wall() });
-        return { ...stored, spec: { ...spec, owners } };
-      });
-    },
-    async annotate(workload, { metadata: { annotations: changes } }) {
-      await modify(workload, (stored) => {
-        refuseOtherUID(stored, workload.metadata.uid);
-        const annotations = { ...stored.metadata.annotations };
-        for (const [name, text] of Object.entries(changes)) {
-          if (text === null) delete annotations[name];
-          else annotations[name] = text;
-        }
-        return { ...stored, metadata: { ...stored.metadata, annotations } };
-      });
-    },
-  };
-}
-
-/** The owners after rightsizing has written the values. */
-function withOwner(
-  owners: TemplateOwners,
-  { wanted, atMs }: { readonly wanted: WantedResources; readonly atMs: number },
-): TemplateOwners {
-  const owner = { manager: RIGHTSIZING_MANAGER, atMs };
-  const next = { ...owners };
-  for (const { container, resource, pair: { request, limit } } of pairsOf(wanted)) {
-    next[container] = {
-      ...next[container],
-      ...(request !== undefined && { [`requests.${resource}`]: owner }),
-      ...(limit !== undefined && { [`limits.${resource}`]: owner }),
-    };
-  }
-  return next;
-}
-
-/** All containers together or none. Throws 422 for a request above its limit. */
-function withValues(
-  spec: WorkloadSpec,
-  { workload, wanted }: { readonly workload: Named; readonly wanted: WantedResources },
-): WorkloadSpec {
-  const containers = spec.template.containers.map((container): PodContainer => {
-    if (container.sidecar) return container;
-    const after = withResources(container, wanted.get(container.name) ?? NO_RESOURCES);
-    for (const resource of RESOURCE_NAMES) {
-      const { request = 0, limit = Infinity } = pairOf(after, resource);
-      if (request <= limit) continue;
-      throw invalid(
-        workload,
-        `container "${after.name}": requests: Invalid value: must be less than or equal to ` +
-          `${resource} limit`,
-      );
-    }
-    return after;
-  });
-  return { ...spec, template: { ...spec.template, containers } };
 }

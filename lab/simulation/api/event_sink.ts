@@ -7,7 +7,6 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { MarketEvent } from "../../../shared/api/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { RightsizingEvent } from "../../../controller/rightsizing/ports.ts";
 
 /** One write. */
 export interface LogEntry<T extends ApiObject> {
@@ -23,64 +22,61 @@ export interface LogEntry<T extends ApiObject> {
   readonly object: T;
 }
 
-/** Writes in order. */
-export interface EventLog<T extends ApiObject> {
-  append(entry: LogEntry<T>): void;
-  /**
-   * Position of the first entry after `version`. Throws an `ApiError` with status 410 when some
-   * of those entries are gone already.
-   */
-  after(version: number): number;
-  /** The entry there; undefined at the end. Throws an `ApiError` with status 410 when it is gone. */
-  at(position: number): LogEntry<T> | undefined;
-  /** Forgets the entries up to and including `version`. */
-  compact(version: number): void;
-}
-
 function expired(what: string): ApiError {
   return new ApiError(410, "Expired", `too old resource version: ${what}`);
 }
 
-/** An empty log that keeps the last `limit` entries, and up to twice as many before it cuts. */
-export function createEventLog<T extends ApiObject>(limit = 5000): EventLog<T> {
-  let entries: LogEntry<T>[] = [];
-  let dropped = 0;
-  let compactedTo = 0;
+/** Writes in order: it keeps the last `limit` entries, and up to twice as many before it cuts. */
+export class EventLog<T extends ApiObject> {
+  readonly #limit: number;
+  #entries: LogEntry<T>[] = [];
+  #dropped = 0;
+  #compactedTo = 0;
 
-  function compact(version: number): void {
-    compactedTo = Math.max(compactedTo, version);
-    const keep = firstAfter(version);
-    dropped += keep;
-    entries = entries.slice(keep);
+  constructor(limit = 5000) {
+    this.#limit = limit;
+  }
+
+  append(entry: LogEntry<T>): void {
+    this.#entries.push(entry);
+    if (this.#entries.length <= 2 * this.#limit) return;
+    this.compact(this.#entries[this.#limit - 1]?.version ?? 0);
+  }
+
+  /**
+   * Position of the first entry after `version`. Throws an `ApiError` with status 410 when some
+   * of those entries are gone already.
+   */
+  after(version: number): number {
+    if (!(version >= this.#compactedTo)) throw expired(`${version} (${this.#compactedTo})`);
+    return this.#dropped + this.#firstAfter(version);
+  }
+
+  /** The entry there; undefined at the end. Throws an `ApiError` with status 410 when it is gone. */
+  at(position: number): LogEntry<T> | undefined {
+    if (position < this.#dropped) throw expired(`compacted up to ${this.#compactedTo}`);
+    return this.#entries[position - this.#dropped];
+  }
+
+  /** Forgets the entries up to and including `version`. */
+  compact(version: number): void {
+    this.#compactedTo = Math.max(this.#compactedTo, version);
+    const keep = this.#firstAfter(version);
+    this.#dropped += keep;
+    this.#entries = this.#entries.slice(keep);
   }
 
   /** Binary search: entries are in the order of their versions. */
-  function firstAfter(version: number): number {
+  #firstAfter(version: number): number {
     let low = 0;
-    let high = entries.length;
+    let high = this.#entries.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((entries[middle]?.version ?? Infinity) > version) high = middle;
+      if ((this.#entries[middle]?.version ?? Infinity) > version) high = middle;
       else low = middle + 1;
     }
     return low;
   }
-
-  return {
-    append(entry) {
-      entries.push(entry);
-      if (entries.length > 2 * limit) compact(entries[limit - 1]?.version ?? 0);
-    },
-    after(version) {
-      if (!(version >= compactedTo)) throw expired(`${version} (${compactedTo})`);
-      return dropped + firstAfter(version);
-    },
-    at(position) {
-      if (position < dropped) throw expired(`compacted up to ${compactedTo}`);
-      return entries[position - dropped];
-    },
-    compact,
-  };
 }
 
 /** A sink that keeps the last events, each with its time in ms of the monotonic clock. */
@@ -89,9 +85,6 @@ export interface EventList<E = MarketEvent> {
   /** Oldest first. */
   all(): readonly (E & { readonly atMs: number })[];
 }
-
-/** A list of events of rightsizing. */
-export type RightsizingEventList = EventList<RightsizingEvent>;
 
 /** Events that are kept. */
 const KEPT = 1000;

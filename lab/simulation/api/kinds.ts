@@ -140,10 +140,7 @@ function admitAllocation(
   allocation: PodAllocation,
   before: PodAllocation | undefined,
 ): PodAllocation {
-  const admitted = admittedBy(podAllocationSchema, allocation, {
-    kind: "PodAllocation",
-    of: allocation,
-  });
+  const admitted = admittedBy(podAllocationSchema, allocation, allocation);
   for (const field of IDENTITY) {
     if (before !== undefined && admitted.spec[field] !== before.spec[field]) {
       throw invalid(allocation, `spec.${field}: Invalid value: field is immutable`);
@@ -156,12 +153,12 @@ function admitAllocation(
 function admittedBy<S extends z.ZodType>(
   schema: S,
   value: unknown,
-  { kind, of }: { readonly kind: KindName; readonly of: ApiObject },
+  named: NamedObject,
 ): z.output<S> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data as z.output<S>;
   const problems = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw invalid({ kind, metadata: of.metadata }, problems.join("; "));
+  throw invalid(named, problems.join("; "));
 }
 
 /** The rules of all kinds; most have no status apart for this product. */
@@ -176,18 +173,14 @@ export const KINDS: { readonly [K in KindName]: StoredKind<StoredKinds[K]> } = {
   },
   OptimizationPolicy: {
     withStatus: (policy, from) => ({ ...policy, status: from?.status ?? {} }),
-    admit: (policy) => ({
-      ...policy,
-      status: admittedBy(policyStatusSchema, policy.status, {
-        kind: "OptimizationPolicy",
-        of: policy,
-      }),
-    }),
+    admit(policy) {
+      const named = { kind: "OptimizationPolicy", metadata: policy.metadata } as const;
+      return { ...policy, status: admittedBy(policyStatusSchema, policy.status, named) };
+    },
     hasGeneration: true,
   },
   RecommendationReport: {
-    admit: (report) =>
-      admittedBy(recommendationReportSchema, report, { kind: "RecommendationReport", of: report }),
+    admit: (report) => admittedBy(recommendationReportSchema, report, report),
   },
   Namespace: {},
   Node: {},

@@ -10,7 +10,7 @@ import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Random } from "../../../shared/random.ts";
-import { createEventLog, type EventLog } from "./event_sink.ts";
+import { EventLog } from "./event_sink.ts";
 import { type KindName, KINDS, type StoredKind, type StoredKinds } from "./kinds.ts";
 
 /** One table a kind. */
@@ -97,7 +97,7 @@ interface SharedByTables {
 
 /** The objects of one kind. All that is handed out is frozen; the keys are those of `objectKey()`. */
 export class ObjectTable<T extends ApiObject> {
-  readonly log: EventLog<T> = createEventLog<T>();
+  readonly log: EventLog<T> = new EventLog();
   readonly #kind: NamedKind<T>;
   readonly #shared: SharedByTables;
   readonly #objects = new Map<string, T>();
@@ -244,20 +244,14 @@ const frozen = new WeakSet<object>();
  * costs little.
  */
 export function frozenCopy<T>(value: T): T {
-  return copy(value) as T;
-}
-
-function copy(value: unknown): unknown {
   if (typeof value !== "object" || value === null || frozen.has(value)) return value;
-  const result: unknown[] | Record<string, unknown> = Array.isArray(value)
-    ? value.map(copy)
-    : Object.fromEntries(
-      Object.entries(value)
-        .filter(([, member]) => member !== undefined)
-        .map(([name, member]) => [name, copy(member)]),
-    );
+  const result: object = Array.isArray(value) ? value.map(frozenCopy) : Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([name, member]) => [name, frozenCopy(member)]),
+  );
   frozen.add(Object.freeze(result));
-  return result;
+  return result as T;
 }
 
 /**

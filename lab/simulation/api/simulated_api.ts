@@ -3,47 +3,26 @@
  *
  * @module
  */
-import type {
-  AllocationStore,
-  DeletionCostWriter,
-  DesiredWriter,
-  NodeLink,
-  PodEvictor,
-} from "../../../shared/api/ports.ts";
+import type { AllocationStore, DesiredWriter, NodeLink } from "../../../shared/api/ports.ts";
 import type { PodResizer } from "../../../shared/resize/patch.ts";
-import type {
-  PolicyStatusWriter,
-  ReportStore,
-  WorkloadWriter,
-} from "../../../shared/rightsizing/ports.ts";
-import type { EndpointSliceStore } from "../../../shared/admission/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { Random } from "../../../shared/random.ts";
 import {
   createAllocationStore,
   createDesiredWriter,
-  createEndpointSliceStore,
-  createLeaseStore,
-  createNodeLink,
-  createPolicyStatusWriter,
-  createReportStore,
-  createWorkloadWriter,
-} from "./api_writers.ts";
-import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
-import {
-  createDeletionCostWriter,
   createKubeletLink,
-  createPodEvictor,
+  createNodeLink,
   createPodResizer,
   type KubeletLink,
-} from "./pod_writers.ts";
-import { createEventList, type EventList, type RightsizingEventList } from "./event_sink.ts";
+} from "./api_writers.ts";
+import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
+import { createEventList, type EventList } from "./event_sink.ts";
 import { createObjectStore, type ObjectStore, startGarbageCollector } from "./object_store.ts";
 import { createListWatch, type Selector } from "./list_watch.ts";
 import type { KindName, StoredKinds } from "./kinds.ts";
 import type { CacheSources } from "../../../controller/caches.ts";
+import type { RightsizingEvent } from "../../../controller/rightsizing/ports.ts";
 
 /** How the server behaves. */
 export interface SimulatedAPIOptions {
@@ -58,32 +37,23 @@ export interface SimulatedAPIOptions {
 
 /** The ports of one client of the server. */
 export interface SimulatedClient {
+  /** For further ports; each client may have another clock and gate. */
+  readonly access: ApiAccess;
   listWatch<K extends KindName>(kind: K, selector?: Selector): ListWatch<StoredKinds[K]>;
   readonly allocationStore: AllocationStore;
   /** Resizes as field manager `manager`, by default `mbcas`; a user's hand has another name. */
   podResizer(manager?: string): PodResizer;
   desiredWriter(nodeName: string): DesiredWriter;
   nodeLink(nodeName: string): NodeLink;
-  leaseStore(ref: { readonly namespace: string; readonly name: string }): LeaseStore;
-  endpointSliceStore(
-    ref: { readonly namespace: string; readonly name: string },
-  ): EndpointSliceStore;
   kubeletLink(nodeName: string): KubeletLink;
-  readonly policyStatusWriter: PolicyStatusWriter;
-  readonly reportStore: ReportStore;
-  readonly workloadWriter: WorkloadWriter;
-  readonly podEvictor: PodEvictor;
-  readonly deletionCostWriter: DeletionCostWriter;
 }
 
 /** The server. All objects that it returns are frozen. Its own ports are those of one client. */
 export interface SimulatedAPI extends SimulatedClient {
   /** The objects themselves, without latency or failures: the scene's own hand. */
   readonly store: ObjectStore;
-  /** Connects clients of their own: each may have another clock and gate. */
-  readonly access: ApiAccess;
   readonly events: EventList;
-  readonly rightsizingEvents: RightsizingEventList;
+  readonly rightsizingEvents: EventList<RightsizingEvent>;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
   /** Requests fail with status 0 and watches break until `start`. The store keeps its objects. */
@@ -123,7 +93,6 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
   return {
     ...createSimulatedClient(access),
     store,
-    access,
     events: createEventList(clock, reachable),
     rightsizingEvents: createEventList(clock, reachable),
     failNext: gate.failNext,
@@ -144,19 +113,13 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
 /** The ports of a client with this access. */
 export function createSimulatedClient(access: ApiAccess): SimulatedClient {
   return {
+    access,
     listWatch: (kind, selector = {}) => createListWatch(access, kind, selector),
     allocationStore: createAllocationStore(access),
     podResizer: (manager = "mbcas") => createPodResizer(access, manager),
     desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
     nodeLink: (nodeName) => createNodeLink(access, nodeName),
-    leaseStore: (ref) => createLeaseStore(access, ref),
-    endpointSliceStore: (ref) => createEndpointSliceStore(access, ref),
     kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
-    policyStatusWriter: createPolicyStatusWriter(access),
-    reportStore: createReportStore(access),
-    workloadWriter: createWorkloadWriter(access),
-    podEvictor: createPodEvictor(access),
-    deletionCostWriter: createDeletionCostWriter(access),
   };
 }
 

@@ -13,7 +13,7 @@ import { settleVirtually } from "../../../tests/contract/support/settle_virtuall
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createSimulatedAPI, type SimulatedAPIOptions } from "./simulated_api.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import { createEventLog, type LogEntry } from "./event_sink.ts";
+import { EventLog, type LogEntry } from "./event_sink.ts";
 import { mergePatch } from "./api_writers.ts";
 
 function server(options: Partial<SimulatedAPIOptions> = {}) {
@@ -160,14 +160,14 @@ function entry(version: number): LogEntry<ApiObject> {
   return { version, atMs: 0, before: undefined, after: object, object };
 }
 
-pure("createEventLog() gives all entries after a version, or says that they are gone", () => {
+pure("EventLog gives all entries after a version, or says that they are gone", () => {
   fc.assert(fc.property(
     fc.uniqueArray(fc.integer({ min: 1, max: 60 })),
     fc.integer({ min: 0, max: 60 }),
     fc.integer({ min: 0, max: 60 }),
     (numbers, compactTo, from) => {
       const versions = numbers.toSorted((a, b) => a - b);
-      const log = createEventLog<ApiObject>(100);
+      const log = new EventLog<ApiObject>(100);
       for (const version of versions) log.append(entry(version));
       log.compact(compactTo);
       if (from < compactTo) return assert.throws(() => log.after(from), expired);
@@ -180,8 +180,8 @@ pure("createEventLog() gives all entries after a version, or says that they are 
   ));
 });
 
-pure("createEventLog() reports a reader that was overtaken by a compaction", () => {
-  const log = createEventLog<ApiObject>(100);
+pure("EventLog reports a reader that was overtaken by a compaction", () => {
+  const log = new EventLog<ApiObject>(100);
   const position = log.after(0);
   [1, 2, 3].forEach((version) => log.append(entry(version)));
   assert.equal(log.at(position)?.version, 1);
@@ -190,15 +190,15 @@ pure("createEventLog() reports a reader that was overtaken by a compaction", () 
   assert.equal(log.at(position + 2)?.version, 3);
 });
 
-pure("createEventLog() keeps the last entries up to its limit, and at most twice as many", () => {
-  const log = createEventLog<ApiObject>(10);
+pure("EventLog keeps the last entries up to its limit, and at most twice as many", () => {
+  const log = new EventLog<ApiObject>(10);
   for (let version = 1; version <= 100; version++) log.append(entry(version));
   assert.equal(log.at(log.after(90))?.version, 91);
   assert.throws(() => log.after(79), expired);
 });
 
-pure("createEventLog() takes a version that is no number for one that is gone", () => {
-  assert.throws(() => createEventLog<ApiObject>(10).after(Number("list1")), expired);
+pure("EventLog takes a version that is no number for one that is gone", () => {
+  assert.throws(() => new EventLog<ApiObject>(10).after(Number("list1")), expired);
 });
 
 pure("mergePatch() gives the results of RFC 7386, appendix A", () => {

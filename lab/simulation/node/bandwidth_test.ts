@@ -9,35 +9,25 @@ import { type PodSpec, SimulatedNode } from "./simulated_node.ts";
 /** Recorded on a real kernel with at least 4 cores; the tolerance is a share of `throttledS`. */
 const CLOSED_CASES = [
   {
-    name: "150 ms, 4 threads",
-    limit: 1500,
-    threads: 4,
-    throttledS: 25,
-    usedS: 15.2,
-    tolerance: 0.015,
+    ...{ name: "150 ms, 4 threads", limit: 1500, threads: 4, seconds: 10 },
+    ...{ throttledS: 25, usedS: 15.2, tolerance: 0.015 },
   },
   {
-    name: "100 ms, 2 threads",
-    limit: 1000,
-    threads: 2,
-    throttledS: 9.9,
-    usedS: 10,
-    tolerance: 0.011,
+    ...{ name: "100 ms, 2 threads", limit: 1000, threads: 2, seconds: 10 },
+    ...{ throttledS: 9.9, usedS: 10, tolerance: 0.011 },
   },
-  { name: "100 ms, 1 thread", limit: 1000, threads: 1, throttledS: 0, usedS: 10, tolerance: 0 },
+  {
+    ...{ name: "100 ms, 1 thread", limit: 1000, threads: 1, seconds: 10 },
+    ...{ throttledS: 0, usedS: 10, tolerance: 0 },
+  },
   // Ideal: 1276 × 50 ms = 63.8 s. The kernel's quota slices left 3.5 % less.
   {
-    name: "50 ms, 1 thread",
-    limit: 500,
-    threads: 1,
-    seconds: 127.6,
-    throttledS: 61.6,
-    usedS: 63.8,
-    tolerance: 0.036,
+    ...{ name: "50 ms, 1 thread", limit: 500, threads: 1, seconds: 127.6 },
+    ...{ throttledS: 61.6, usedS: 63.8, tolerance: 0.036 },
   },
 ];
 
-for (const { name, limit, threads, seconds = 10, throttledS, usedS, tolerance } of CLOSED_CASES) {
+for (const { name, limit, threads, seconds, throttledS, usedS, tolerance } of CLOSED_CASES) {
   pure(`SimulatedNode reproduces the recorded closed case ${name}`, () => {
     const node = nodeWith(4, onePod(endlessWork(threads), { limit, threads }));
     // One slice more: the last period is accounted at the refill that ends it.
@@ -54,45 +44,43 @@ for (const { name, limit, threads, seconds = 10, throttledS, usedS, tolerance } 
 pure(
   "SimulatedNode throttles n × max(0, period − quota / n), at either level",
   () =>
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 10, max: 5000 }),
-        fc.integer({ min: 1, max: 8 }),
-        fc.integer({ min: 1, max: 8 }),
-        (drawn, threads, cores) => {
-          const n = Math.min(threads, cores);
-          // Enough to pay in one period for what may be used on credit.
-          const limit = Math.max(drawn, 50 * threads);
-          const node = nodeWith(cores, onePod(endlessWork(threads), { limit, threads }));
-          node.advance(2000);
-          const before = node.pod("pod").usageUs;
-          node.advance(2010);
-          const perPeriod = n * Math.max(0, 100 - limit / 10 / n);
-          const pod = node.pod("pod");
-          const container = node.container("c-pod");
-          // In the end a thread may have run on credit for a tick, or have a slice in hand.
-          const distance = pod.totalThrottledUs - 20_000 * perPeriod;
-          assert.ok(Math.abs(distance) <= 9000 * threads, `${distance}`);
-          // Each is rounded to whole microseconds.
-          assert.ok(Math.abs(pod.throttledUs + container.throttledUs - pod.totalThrottledUs) <= 1);
-          // A thread that is not throttled runs.
-          if (threads <= cores) {
-            assert.ok(Math.abs(before + pod.totalThrottledUs - n * 2e6) <= 2);
-          }
-          const periods = pod.throttledPeriods + container.throttledPeriods;
-          // With little to spare one CPU may find nothing while another has a slice in hand. One level
-          // may hold a few of several threads and the other the rest.
-          const enough = limit >= 1050 * n || limit >= 1000 && threads === 1;
-          const most = enough ? 0 : threads === 1 ? 20 : 40;
-          assert.ok(periods >= (perPeriod >= 5 * n ? 20 : 0) && periods <= most, `${periods}`);
-          // A period counts once, whichever level throttled a thread in it.
-          const either = Math.max(pod.throttledPeriods, container.throttledPeriods);
-          assert.ok(pod.heldPeriods >= either && pod.heldPeriods <= Math.min(20, periods));
-          if (perPeriod >= 5 * n) assert.equal(pod.heldPeriods, 20);
-          assert.equal(pod.usageUs, container.usageUs);
-        },
-      ),
-    ),
+    fc.assert(fc.property(
+      fc.integer({ min: 10, max: 5000 }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1, max: 8 }),
+      (drawn, threads, cores) => {
+        const n = Math.min(threads, cores);
+        // Enough to pay in one period for what may be used on credit.
+        const limit = Math.max(drawn, 50 * threads);
+        const node = nodeWith(cores, onePod(endlessWork(threads), { limit, threads }));
+        node.advance(2000);
+        const before = node.pod("pod").usageUs;
+        node.advance(2010);
+        const perPeriod = n * Math.max(0, 100 - limit / 10 / n);
+        const pod = node.pod("pod");
+        const container = node.container("c-pod");
+        // In the end a thread may have run on credit for a tick, or have a slice in hand.
+        const distance = pod.totalThrottledUs - 20_000 * perPeriod;
+        assert.ok(Math.abs(distance) <= 9000 * threads, `${distance}`);
+        // Each is rounded to whole microseconds.
+        assert.ok(Math.abs(pod.throttledUs + container.throttledUs - pod.totalThrottledUs) <= 1);
+        // A thread that is not throttled runs.
+        if (threads <= cores) {
+          assert.ok(Math.abs(before + pod.totalThrottledUs - n * 2e6) <= 2);
+        }
+        const periods = pod.throttledPeriods + container.throttledPeriods;
+        // With little to spare one CPU may find nothing while another has a slice in hand. One level
+        // may hold a few of several threads and the other the rest.
+        const enough = limit >= 1050 * n || limit >= 1000 && threads === 1;
+        const most = enough ? 0 : threads === 1 ? 20 : 40;
+        assert.ok(periods >= (perPeriod >= 5 * n ? 20 : 0) && periods <= most, `${periods}`);
+        // A period counts once, whichever level throttled a thread in it.
+        const either = Math.max(pod.throttledPeriods, container.throttledPeriods);
+        assert.ok(pod.heldPeriods >= either && pod.heldPeriods <= Math.min(20, periods));
+        if (perPeriod >= 5 * n) assert.equal(pod.heldPeriods, 20);
+        assert.equal(pod.usageUs, container.usageUs);
+      },
+    )),
 );
 
 pure("SimulatedNode holds threads at ticks, and the next quota pays the credit", () => {

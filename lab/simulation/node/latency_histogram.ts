@@ -50,13 +50,15 @@ export function countAbove({ counts }: LatencyHistogram, ms: number): number {
   return counts.subarray(bucketOf(ms) + 1).reduce((sum, count) => sum + count, 0);
 }
 
-/** Adds all of `other` to `histogram`. */
-export function mergeLatencies(histogram: LatencyHistogram, other: LatencyHistogram): void {
-  for (let index = 0; index < BUCKETS; index++) {
-    histogram.counts[index] = (histogram.counts[index] ?? 0) + (other.counts[index] ?? 0);
+/** The values of all of them. */
+export function mergedLatencies(histograms: readonly LatencyHistogram[]): LatencyHistogram {
+  const merged = createLatencyHistogram();
+  for (const { counts, total, failed } of histograms) {
+    counts.forEach((count, index) => merged.counts[index]! += count);
+    merged.total += total;
+    merged.failed += failed;
   }
-  histogram.total += other.total;
-  histogram.failed += other.failed;
+  return merged;
 }
 
 /** A copy of `histogram` without what `earlier`, an older copy of it, holds. */

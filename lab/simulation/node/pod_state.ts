@@ -115,10 +115,8 @@ export function createPodState(
     weight: cpuWeight(containers.reduce((sum, { request }) => sum + request, 0)),
     containers: containers.map((container) => {
       const { id, request, threads, workload, onDone, giveUpMs } = container;
-      const bandwidth = createBandwidth(containerQuota(container), {
-        slice,
-        cpus: Math.min(threads, cores),
-      });
+      const cpus = Math.min(threads, cores);
+      const bandwidth = createBandwidth(containerQuota(container), { slice, cpus });
       return {
         id,
         request,
@@ -194,10 +192,8 @@ export function watchQuotas(
   let spare = length;
   for (const { bandwidth: { remaining, cpus, slice }, server } of pod.containers) {
     // All arrivals of the slice are in the queue.
-    const most = Math.min(
-      cpus,
-      server.running + Math.min(server.threads - server.busy, server.queued),
-    );
+    const { running, threads, busy, queued } = server;
+    const most = Math.min(cpus, running + Math.min(threads - busy, queued));
     all += most;
     const inPool = remaining - slice * most - KEPT_MS * (cpus - most);
     if (inPool < spare * most) spare = inPool / most;

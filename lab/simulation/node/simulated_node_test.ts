@@ -18,7 +18,7 @@ import {
   countAbove,
   createLatencyHistogram,
   latencyQuantile,
-  mergeLatencies,
+  mergedLatencies,
   recordLatency,
 } from "./latency_histogram.ts";
 import { SimulatedNode } from "./simulated_node.ts";
@@ -57,25 +57,22 @@ pure("SimulatedNode drops requests that clients gave up, and counts late ones", 
   assert.deepEqual([countAbove(latency, 71), countAbove(latency, 41)], [0, 3]);
 });
 
-pure(
-  "SimulatedNode divides short cores by weight, which setContainerRequest() moves",
-  () => {
-    // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
-    const [small, large] = [{ uid: "small", request: 1000 }, { uid: "large", request: 3000 }];
-    const node = nodeWith(2, onePod(endlessWork(4), small), onePod(endlessWork(4), large));
-    node.advance(5000);
-    const { usageUs: before, waitedUs, throttledUs } = node.pod("small");
-    assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
-    assert.ok(Math.abs(node.pod("large").usageUs - 5e6 * 2 * 118 / 157) <= 1);
-    // No pod loses quota by waiting.
-    assert.deepEqual([waitedUs, throttledUs], [5_000_000, 0]);
-    node.setContainerRequest("c-small", 3000);
-    assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
-    node.advance(10_000);
-    assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
-    assert.throws(() => node.setContainerRequest("unknown", 1), RangeError);
-  },
-);
+pure("SimulatedNode divides short cores by weight, which setContainerRequest() moves", () => {
+  // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
+  const [small, large] = [{ uid: "small", request: 1000 }, { uid: "large", request: 3000 }];
+  const node = nodeWith(2, onePod(endlessWork(4), small), onePod(endlessWork(4), large));
+  node.advance(5000);
+  const { usageUs: before, waitedUs, throttledUs } = node.pod("small");
+  assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
+  assert.ok(Math.abs(node.pod("large").usageUs - 5e6 * 2 * 118 / 157) <= 1);
+  // No pod loses quota by waiting.
+  assert.deepEqual([waitedUs, throttledUs], [5_000_000, 0]);
+  node.setContainerRequest("c-small", 3000);
+  assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
+  node.advance(10_000);
+  assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
+  assert.throws(() => node.setContainerRequest("unknown", 1), RangeError);
+});
 
 pure("SimulatedNode divides a pod's share among its containers, by its quota", () => {
   const container = (id: string, request: number) => ({
@@ -99,46 +96,44 @@ pure("SimulatedNode divides a pod's share among its containers, by its quota", (
 pure(
   "SimulatedNode conserves work and CPU for any mix of pods, alone or together",
   () =>
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 6 }),
-        fc.array(
-          fc.record({
-            times: fc.array(fc.double({ min: 0, max: 2900, noNaN: true }), { maxLength: 40 }),
-            costMs: fc.double({ min: 0.1, max: 80, noNaN: true }),
-            limit: fc.option(fc.integer({ min: 50, max: 4000 }), { nil: undefined }),
-            threads: fc.integer({ min: 1, max: 6 }),
-            request: fc.integer({ min: 0, max: 4000 }),
-          }),
-          { minLength: 1, maxLength: 6 },
-        ),
-        (cores, pods) => {
-          const node = new SimulatedNode({ cores, random: seededRandom(5) });
-          pods.forEach(({ times, costMs, limit, threads, request }, index) => {
-            const workload = requests(times.toSorted((a, b) => a - b), costMs);
-            const base = { id: `c${index}`, request, threads, workload };
-            node.addPod({
-              uid: `p${index}`,
-              containers: [limit === undefined ? base : { ...base, limit }],
-            });
-          });
-          node.advance(3000);
-          let used = 0;
-          pods.forEach(({ times, costMs, limit = Infinity }, index) => {
-            const pod = node.pod(`p${index}`);
-            used += pod.usageUs;
-            assert.equal(pod.completed + pod.open, times.length);
-            assert.ok(Math.abs(pod.offeredUs - times.length * costMs * 1000) <= 1);
-            assert.ok(pod.usageUs <= pod.offeredUs + 1);
-            assert.ok(pod.usageUs >= pod.completed * costMs * 1000 - 1);
-            // The period cut off by the drawn phase has a whole quota too; a tick each is on credit.
-            assert.ok(pod.usageUs <= limit * 100 * 31 + 4000 * pods[index]!.threads + 1);
-            assert.ok(pod.waitedUs <= 3_000_000);
-          });
-          assert.ok(used <= cores * 3_000_000 + pods.length);
-        },
+    fc.assert(fc.property(
+      fc.integer({ min: 1, max: 6 }),
+      fc.array(
+        fc.record({
+          times: fc.array(fc.double({ min: 0, max: 2900, noNaN: true }), { maxLength: 40 }),
+          costMs: fc.double({ min: 0.1, max: 80, noNaN: true }),
+          limit: fc.option(fc.integer({ min: 50, max: 4000 }), { nil: undefined }),
+          threads: fc.integer({ min: 1, max: 6 }),
+          request: fc.integer({ min: 0, max: 4000 }),
+        }),
+        { minLength: 1, maxLength: 6 },
       ),
-    ),
+      (cores, pods) => {
+        const node = new SimulatedNode({ cores, random: seededRandom(5) });
+        pods.forEach(({ times, costMs, limit, threads, request }, index) => {
+          const workload = requests(times.toSorted((a, b) => a - b), costMs);
+          const base = { id: `c${index}`, request, threads, workload };
+          node.addPod({
+            uid: `p${index}`,
+            containers: [limit === undefined ? base : { ...base, limit }],
+          });
+        });
+        node.advance(3000);
+        let used = 0;
+        pods.forEach(({ times, costMs, limit = Infinity }, index) => {
+          const pod = node.pod(`p${index}`);
+          used += pod.usageUs;
+          assert.equal(pod.completed + pod.open, times.length);
+          assert.ok(Math.abs(pod.offeredUs - times.length * costMs * 1000) <= 1);
+          assert.ok(pod.usageUs <= pod.offeredUs + 1);
+          assert.ok(pod.usageUs >= pod.completed * costMs * 1000 - 1);
+          // The period cut off by the drawn phase has a whole quota too; a tick each is on credit.
+          assert.ok(pod.usageUs <= limit * 100 * 31 + 4000 * pods[index]!.threads + 1);
+          assert.ok(pod.waitedUs <= 3_000_000);
+        });
+        assert.ok(used <= cores * 3_000_000 + pods.length);
+      },
+    )),
 );
 
 pure("SimulatedNode gives an endless thread of a late pod its CPU from then on", () => {
@@ -321,13 +316,12 @@ pure("recordLatency() keeps what lies outside its range in the outermost buckets
   assert.ok(latencyQuantile(histogram, 1) > 1e8);
 });
 
-pure("mergeLatencies() counts as if all values had been recorded in one", () => {
+pure("mergedLatencies() counts as if all values had been recorded in one", () => {
   const [left, right, both] = [1, 2, 3].map(createLatencyHistogram);
   assert.ok(left && right && both);
   for (let ms = 1; ms <= 100; ms++) {
     recordLatency(ms % 3 === 0 ? left : right, ms);
     recordLatency(both, ms);
   }
-  mergeLatencies(left, right);
-  assert.deepEqual(left, both);
+  assert.deepEqual(mergedLatencies([left, right]), both);
 });

@@ -38,10 +38,7 @@ export interface Plan {
 }
 
 /** Periods from the first to the last. */
-interface Window {
-  readonly from: number;
-  readonly to: number;
-}
+type Window = Readonly<Record<"from" | "to", number>>;
 
 /** Cuts that would have kept the plan's requests from being late; none when none was. */
 export function findCuts(replay: Replay, { levels, starts }: Plan): Cut[] {

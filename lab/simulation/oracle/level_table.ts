@@ -99,11 +99,7 @@ export function levelTable(
 }
 
 /** A finding: every segment that holds the steps first to last needs at least this level. */
-export interface Cut {
-  readonly first: number;
-  readonly last: number;
-  readonly level: number;
-}
+export type Cut = Readonly<Record<"first" | "last" | "level", number>>;
 
 /**
  * Raises the segments that a cut concerns; those that hold them in turn have as much already. False

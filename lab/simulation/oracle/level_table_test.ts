@@ -89,9 +89,10 @@ pure("levelTable() gives each segment the least level of all windows in it", () 
     }),
   ));
 
-pure("applyCut() raises the segments that hold the steps, and no other", () =>
-  fc.assert(
-    fc.property(
+pure(
+  "applyCut() raises the segments that hold the steps, and no other",
+  () =>
+    fc.assert(fc.property(
       someWork,
       fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 3 }), fc.nat({ max: CEILING }))),
       (work, drawn) => {
@@ -114,8 +115,8 @@ pure("applyCut() raises the segments that hold the steps, and no other", () =>
           }
         }
       },
-    ),
-  ));
+    )),
+);
 
 pure(
   "cheapestSegments() finds the cheapest cut of its number, on the hull of all numbers",

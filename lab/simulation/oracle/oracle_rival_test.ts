@@ -57,11 +57,7 @@ function meanOf({ durationMs }: RequestLog, plan: readonly PlannedLimit[]): numb
 }
 
 /** The most that a request waits beyond its own work, ms; those due after the run do not count. */
-function longestWait(
-  log: RequestLog,
-  plan: readonly PlannedLimit[],
-  options: PlanOptions,
-): number {
+function longestWait(log: RequestLog, plan: readonly PlannedLimit[], options: PlanOptions): number {
   const { threads, cores, phaseMs, sloMs, stepMs, uid } = options;
   const grid = periodGrid({ durationMs: log.durationMs, stepMs, phaseMs });
   const doneMs = new Float64Array(log.atMs.length).fill(Infinity);

@@ -31,6 +31,21 @@ export function page(title: string, content: Html): string {
   `.markup.trimStart();
 }
 
+/** Algorithms, each with a sentence about it. */
+export function algorithmNotes(
+  notes: readonly (readonly [algorithm: string, sentence: string])[],
+): Html {
+  const items = notes.map(([algorithm, sentence]) =>
+    html`
+      <div>
+        <dt>${algorithm}</dt>
+        <dd>${sentence}</dd>
+      </div>
+    `
+  );
+  return html`<dl class="algorithms">${items}</dl>`;
+}
+
 const DARK = `
   color-scheme: dark;
   --surface: #17181b; --raised: #1f2125; --ink: #f2f2ef; --soft: #b6b8bc; --faint: #8b8f96;

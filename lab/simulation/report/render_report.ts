@@ -6,7 +6,7 @@
 import type { LimitChangeRecord, RunRecord } from "../run_record.ts";
 import { type Html, html } from "./html.ts";
 import { methodNote, type ReportScene } from "./method_note.ts";
-import { page } from "./page.ts";
+import { algorithmNotes, page } from "./page.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
 import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
 import { formatCores, formatCount, formatFigure, formatTime } from "./figure.ts";
@@ -21,14 +21,14 @@ export function renderReport(
   runs: readonly RunRecord[],
   { scene }: { readonly scene: ReportScene },
 ): string {
-  const ours = runs[0];
+  const [ours, theirs] = runs;
   if (ours === undefined) {
     throw new RangeError("Cannot render a report: runs is empty, expected at least one run");
   }
   const scale = describeScale(ours);
-  const sentence = tallySentence(runs);
+  const sentence = theirs && tallySentence(ours, theirs);
   const tally = sentence === undefined ? html`` : html`<p class="tally">${sentence}</p>`;
-  const tiles = keyFigures(runs).map(({ name, value, beside }) =>
+  const tiles = keyFigures(ours, theirs).map(({ name, value, beside }) =>
     html`
       <div>
         <dt>${name}</dt>
@@ -42,7 +42,7 @@ export function renderReport(
     html`
       <header>
         <p class="scale">CoAllocator · ${scale}</p>
-        <h1>${headline(runs)}</h1>
+        <h1>${headline(ours, theirs)}</h1>
         ${tally}
         <p
           class="scale">Throttled: milliseconds per second in which pods could have run but their limits held them back, summed over the pods.</p>
@@ -69,14 +69,7 @@ function scoreSection(runs: readonly RunRecord[]): Html {
     });
     return html`<tr><th scope="row">${measure.name} <span class="unit">${measure.unit}</span><small>${measure.meaning}</small></th>${cells}</tr>`;
   });
-  const algorithms = runs.map((run) =>
-    html`
-      <div>
-        <dt>${run.algorithm}</dt>
-        <dd>${run.description}</dd>
-      </div>
-    `
-  );
+  const notes = runs.map(({ algorithm, description }) => [algorithm, description] as const);
   return html`
     <section>
       <h2>Scores</h2>
@@ -89,34 +82,24 @@ function scoreSection(runs: readonly RunRecord[]): Html {
         </table>
       </div>
       <p class="caption">Bold: the best of its row, where one direction is better.</p>
-      <dl class="algorithms">${algorithms}</dl>
+      ${algorithmNotes(notes)}
     </section>
   `;
 }
 
 const trustedBest: Html = { markup: ' class="best"' };
 
-/**
- * One sentence about throttling in the first run against the second. Throws a
- * `RangeError` without any run.
- */
-export function headline(runs: readonly RunRecord[]): string {
-  const ours = runs[0];
-  if (ours === undefined) {
-    throw new RangeError("Cannot write a headline: runs is empty, expected at least one run");
-  }
-  const scale = `In ${formatCount(ours.minutes, "minute")}, ${
-    formatCount(ours.pods.length, "pod")
-  } on ${formatCores(ours.nodeCPU)} cores were throttled`;
+/** One sentence about throttling in a run against another. */
+export function headline(ours: RunRecord, theirs?: RunRecord): string {
+  const pods = formatCount(ours.pods.length, "pod");
+  const scale = `In ${formatCount(ours.minutes, "minute")}, ${pods} on ` +
+    `${formatCores(ours.nodeCPU)} cores were throttled`;
   const got = formatFigure(ours.scores.throttledMsPerS);
-  const reference = runs[1];
-  if (reference === undefined) {
-    return `${scale} ${got} ms/s; no other algorithm was run beside it.`;
-  }
-  const other = formatFigure(reference.scores.throttledMsPerS);
-  const under = `with ${reference.algorithm}`;
+  if (theirs === undefined) return `${scale} ${got} ms/s; no other algorithm was run beside it.`;
+  const other = formatFigure(theirs.scores.throttledMsPerS);
+  const under = `with ${theirs.algorithm}`;
   if (got === other) return `${scale} ${got} ms/s, as much as ${under}.`;
-  return ours.scores.throttledMsPerS < reference.scores.throttledMsPerS
+  return ours.scores.throttledMsPerS < theirs.scores.throttledMsPerS
     ? `${scale} ${got} ms/s instead of ${other} ms/s ${under}.`
     : `${scale} ${got} ms/s, more than the ${other} ms/s ${under}.`;
 }
@@ -130,11 +113,8 @@ export interface KeyFigure {
   readonly beside: string;
 }
 
-/** Throttling, tail latency, cost and reaction of the first run, each beside its reference. */
-export function keyFigures(runs: readonly RunRecord[]): KeyFigure[] {
-  const ours = runs[0];
-  if (ours === undefined) return [];
-  const theirs = runs[1];
+/** Throttling, tail latency, cost and reaction of a run, each beside its reference. */
+export function keyFigures(ours: RunRecord, theirs?: RunRecord): KeyFigure[] {
   const beside = (value: (run: RunRecord) => number, unit: string): string =>
     theirs === undefined
       ? "no other algorithm to compare with"
@@ -192,20 +172,16 @@ export function tallyPods(ours: RunRecord, theirs: RunRecord): PodTally {
 
 /**
  * `11 of 20 pods were throttled less than with limits at equal sum, 9 more.` Those with the same
- * figure are named if there are any. Absent without another run that has the same pods.
+ * figure are named if there are any. Absent where the other run does not have the same pods.
  */
-export function tallySentence(runs: readonly RunRecord[]): string | undefined {
-  const ours = runs[0];
-  const theirs = runs[1];
-  if (ours === undefined || theirs === undefined) return undefined;
+export function tallySentence(ours: RunRecord, theirs: RunRecord): string | undefined {
   const { less, more, same } = tallyPods(ours, theirs);
   const all = less + more + same;
   if (all === 0) return undefined;
   const rest = same === 0 ? `${more} more` : `${more} more, ${same} as much`;
   const were = less === 1 ? "was" : "were";
-  return `${less} of ${
-    formatCount(all, "pod")
-  } ${were} throttled less than with ${theirs.algorithm}, ${rest}.`;
+  const pods = formatCount(all, "pod");
+  return `${less} of ${pods} ${were} throttled less than with ${theirs.algorithm}, ${rest}.`;
 }
 
 /** Rows at most: some 140 bytes each, so the page stays below 2 MB. */
@@ -249,9 +225,7 @@ function rowOf(change: LimitChangeRecord): Html {
 }
 
 /** Counts of the reasons among changes, most frequent first, ties in the order of the list. */
-function countReasons(
-  changes: readonly LimitChangeRecord[],
-): (readonly [MarketReason, number])[] {
+function countReasons(changes: readonly LimitChangeRecord[]): (readonly [MarketReason, number])[] {
   const counts = new Map<MarketReason, number>();
   for (const { reason } of changes) {
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);

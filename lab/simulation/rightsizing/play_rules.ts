@@ -28,11 +28,7 @@ export interface SeriesResult {
 }
 
 /** Quantiles over days of all series: half of them, nine in ten and 99 of 100 are at most this. */
-export interface DayQuantiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-}
+export type DayQuantiles = Readonly<Record<"p50" | "p90" | "p99", number>>;
 
 /** A rule over all histories. */
 export interface RuleSummary {

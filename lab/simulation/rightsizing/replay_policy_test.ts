@@ -97,29 +97,27 @@ pure("replayPolicy() lowers memory to the recent peak + 15 % at most, limits or 
 });
 
 pure("replayPolicy() never sets anything outside of the bounds", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 100, maxLength: 300 }),
-      fc.integer({ min: 10, max: 2000 }),
-      fc.integer({ min: 0, max: 2000 }),
-      fc.boolean(),
-      (values, min, more, updateRequestsOnly) => {
-        const bounds = { min, max: min + more };
-        const given = policy({ bounds: { cpu: bounds, memory: bounds } });
-        const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
-        for (const resource of ["cpu", "memory"] as const) {
-          const { days } = replayPolicy(minuteHistory(values, { resource }), {
-            ...given,
-            updateStrategy,
-          });
-          assert.ok(days.length > 0);
-          for (const { least, most } of days) {
-            assert.ok(least >= bounds.min && most <= bounds.max, `${least} to ${most}`);
-          }
+  fc.assert(fc.property(
+    fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 100, maxLength: 300 }),
+    fc.integer({ min: 10, max: 2000 }),
+    fc.integer({ min: 0, max: 2000 }),
+    fc.boolean(),
+    (values, min, more, updateRequestsOnly) => {
+      const bounds = { min, max: min + more };
+      const given = policy({ bounds: { cpu: bounds, memory: bounds } });
+      const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
+      for (const resource of ["cpu", "memory"] as const) {
+        const { days } = replayPolicy(minuteHistory(values, { resource }), {
+          ...given,
+          updateStrategy,
+        });
+        assert.ok(days.length > 0);
+        for (const { least, most } of days) {
+          assert.ok(least >= bounds.min && most <= bounds.max, `${least} to ${most}`);
         }
-      },
-    ),
-  );
+      }
+    },
+  ));
 });
 
 /** Three days with a peak each noon. */
@@ -199,30 +197,26 @@ pure("nextMaximum() is undefined for an hour without a record", () => {
 });
 
 pure("nextMaximum() covers all, and no rule that does wastes less", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 130, maxLength: 400 }),
-      fc.double({ min: 1, max: 3, noNaN: true }),
-      (values, safetyFactor) => {
-        const of = minuteHistory(values);
-        const options = { guard: everyChange(), warmUpMs: HOUR_MS };
-        const oracle = judgeReplay(
-          replayRule(of, { ...options, rule: nextMaximum(of, HOUR_MS) }),
-        );
-        const fixed = judgeReplay(replayRule(of, { ...options, rule: fixedMaximum(of) }));
-        const rule = percentileRule("coallocator", {
-          percentile: "P99",
-          safetyFactor,
-          windowMs: 24 * HOUR_MS,
-        });
-        const ours = judgeReplay(replayRule(of, { ...options, guard: thresholdGuard(), rule }));
-        assert.equal(oracle.coverage, 1);
-        assert.equal(fixed.coverage, 1);
-        assert.ok(oracle.waste <= fixed.waste);
-        if (ours.coverage === 1) assert.ok(oracle.waste <= ours.waste);
-      },
-    ),
-  );
+  fc.assert(fc.property(
+    fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 130, maxLength: 400 }),
+    fc.double({ min: 1, max: 3, noNaN: true }),
+    (values, safetyFactor) => {
+      const of = minuteHistory(values);
+      const options = { guard: everyChange(), warmUpMs: HOUR_MS };
+      const oracle = judgeReplay(replayRule(of, { ...options, rule: nextMaximum(of, HOUR_MS) }));
+      const fixed = judgeReplay(replayRule(of, { ...options, rule: fixedMaximum(of) }));
+      const rule = percentileRule("coallocator", {
+        percentile: "P99",
+        safetyFactor,
+        windowMs: 24 * HOUR_MS,
+      });
+      const ours = judgeReplay(replayRule(of, { ...options, guard: thresholdGuard(), rule }));
+      assert.equal(oracle.coverage, 1);
+      assert.equal(fixed.coverage, 1);
+      assert.ok(oracle.waste <= fixed.waste);
+      if (ours.coverage === 1) assert.ok(oracle.waste <= ours.waste);
+    },
+  ));
 });
 
 pure("thresholdGuard() leaves changes of less than the threshold", () => {

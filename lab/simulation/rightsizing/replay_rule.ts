@@ -247,13 +247,7 @@ export function judgeReplay({ history, steps, limitFactor = 1 }: RuleReplay): Ju
   };
 }
 
-interface Sums {
-  samples: number;
-  covered: number;
-  usage: number;
-  idle: number;
-  lack: number;
-}
+type Sums = Record<"samples" | "covered" | "usage" | "idle" | "lack", number>;
 
 function emptySums(): Sums {
   return { samples: 0, covered: 0, usage: 0, idle: 0, lack: 0 };

@@ -194,27 +194,25 @@ pure("replayRule() looks no more often than samples come", () => {
 });
 
 pure("replayRule() sets nothing by what comes later", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 300, maxLength: 300 }),
-      fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 120, maxLength: 120 }),
-      fc.constantFrom("cpu" as const, "memory" as const),
-      fc.constantFrom(COALLOCATOR, VPA),
-      (past, other, resource, label) => {
-        const steps = (values: readonly number[]): RuleReplay["steps"] => {
-          const of = history(values, resource);
-          const chosen = contestants(of).find((one) => one.label === label);
-          assert(chosen !== undefined);
-          return play(of, { ...chosen, limitFactor: 1.1 }).steps;
-        };
-        const known = (all: RuleReplay["steps"]) =>
-          all.filter(({ fromMs }) => fromMs < START_MS + 5 * HOUR_MS);
-        const followed = steps([...past, ...other]);
-        assert.deepEqual(known(followed), known(steps(past)));
-        assert.ok(followed.length > known(followed).length);
-      },
-    ),
-  );
+  fc.assert(fc.property(
+    fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 300, maxLength: 300 }),
+    fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 120, maxLength: 120 }),
+    fc.constantFrom("cpu" as const, "memory" as const),
+    fc.constantFrom(COALLOCATOR, VPA),
+    (past, other, resource, label) => {
+      const steps = (values: readonly number[]): RuleReplay["steps"] => {
+        const of = history(values, resource);
+        const chosen = contestants(of).find((one) => one.label === label);
+        assert(chosen !== undefined);
+        return play(of, { ...chosen, limitFactor: 1.1 }).steps;
+      };
+      const known = (all: RuleReplay["steps"]) =>
+        all.filter(({ fromMs }) => fromMs < START_MS + 5 * HOUR_MS);
+      const followed = steps([...past, ...other]);
+      assert.deepEqual(known(followed), known(steps(past)));
+      assert.ok(followed.length > known(followed).length);
+    },
+  ));
 });
 
 pure("limitOf() is the request times the factor in whole units, at least the request", () => {
@@ -308,16 +306,14 @@ pure("judgeReplay() has no ratio to a usage of nothing", () => {
 });
 
 pure("judgeReplay() keeps accounts: set − usage = idle − lacking", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 1, maxLength: 200 }),
-      fc.integer({ min: 0, max: 1000 }),
-      (values, inForce) => {
-        const { waste, lack, coverage } = judged({ values }, [[0, inForce]]);
-        const mean = values.reduce((a, b) => a + b, 0) / values.length;
-        near((waste - lack) * mean, inForce - mean);
-        assert.equal(lack === 0, coverage === 1);
-      },
-    ),
-  );
+  fc.assert(fc.property(
+    fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 1, maxLength: 200 }),
+    fc.integer({ min: 0, max: 1000 }),
+    (values, inForce) => {
+      const { waste, lack, coverage } = judged({ values }, [[0, inForce]]);
+      const mean = values.reduce((a, b) => a + b, 0) / values.length;
+      near((waste - lack) * mean, inForce - mean);
+      assert.equal(lack === 0, coverage === 1);
+    },
+  ));
 });

@@ -20,11 +20,7 @@ export interface UsageSample {
 }
 
 /** A container went over its memory limit. */
-export interface Kill {
-  readonly atMs: number;
-  readonly inForce: number;
-  readonly limit: number;
-}
+export type Kill = Readonly<Record<"atMs" | "inForce" | "limit", number>>;
 
 /** A value that a rule would set. */
 export interface Proposal {

@@ -11,10 +11,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MEBIBYTE = 2 ** 20;
 
-function begin(
-  options: Partial<PercentileOptions> = {},
-  resource: ResourceName = "cpu",
-): RuleRun {
+function begin(options: Partial<PercentileOptions> = {}, resource: ResourceName = "cpu"): RuleRun {
   return percentileRule("coallocator", {
     percentile: "P90",
     safetyFactor: 1.2,

@@ -38,7 +38,7 @@ export function vpaRule(): RightsizingRule {
 /** All samples in one histogram, weighed by the request. */
 function beginCPU(): RuleRun {
   const histogram = new DecayingHistogram("cpu");
-  const history = seenHistory();
+  const history = new SeenHistory();
   return {
     observe({ atMs, usage, inForce = 0 }) {
       const weight = Math.max(inForce / 1000, LEAST_WEIGHT);
@@ -46,7 +46,7 @@ function beginCPU(): RuleRun {
     },
     killed() {},
     recommend: (atMs) =>
-      history.isEmpty() ? undefined : proposal((share) => histogram.percentile(share), {
+      history.isEmpty() ? undefined : proposal(histogram, {
         days: history.days(atMs),
         least: LEAST.cpu,
       }),
@@ -55,7 +55,7 @@ function beginCPU(): RuleRun {
 
 /** The peak of each 24 hours is one sample, dated at their end. */
 function beginMemory(): RuleRun {
-  const history = seenHistory();
+  const history = new SeenHistory();
   const peaks: { readonly endMs: number; usage: number; kill: number }[] = [];
   function peakAt(sinceMs: number): { usage: number; kill: number } {
     const last = peaks.at(-1);
@@ -81,10 +81,7 @@ function beginMemory(): RuleRun {
       for (const { endMs, usage, kill } of peaks) {
         histogram.add({ value: Math.max(usage, kill), weight: 1, atMs: endMs });
       }
-      return proposal((share) => histogram.percentile(share), {
-        days: history.days(atMs),
-        least: LEAST.memory,
-      });
+      return proposal(histogram, { days: history.days(atMs), least: LEAST.memory });
     },
   };
 }
@@ -94,11 +91,11 @@ function beginMemory(): RuleRun {
  * bound by 1 + 1 / n (12 h: 3, a week: 1.14) and the lower one by (1 + 0.001 / n)^−2.
  */
 function proposal(
-  percentile: (share: number) => number,
+  histogram: DecayingHistogram,
   { days, least }: { readonly days: number; readonly least: number },
 ): Proposal {
   const at = (share: number, confidence = 1): number =>
-    Math.max(least, Math.ceil(percentile(share) * MARGIN * confidence));
+    Math.max(least, Math.ceil(histogram.percentile(share) * MARGIN * confidence));
   return {
     value: at(TARGET),
     lower: at(LOWER, (1 + 0.001 / days) ** -2),
@@ -107,23 +104,24 @@ function proposal(
 }
 
 /** Times count from the first sample: what doubles daily must not begin in 1970. */
-function seenHistory(): {
+class SeenHistory {
+  #firstMs: number | undefined;
+  #samples = 0;
+
   /** Takes note of a sample; its time since the first. */
-  readonly see: (atMs: number) => number;
-  readonly isEmpty: () => boolean;
-  readonly days: (atMs: number) => number;
-} {
-  let firstMs: number | undefined;
-  let samples = 0;
-  return {
-    see(atMs) {
-      firstMs ??= atMs;
-      samples++;
-      return atMs - firstMs;
-    },
-    isEmpty: () => samples === 0,
-    days: (atMs) => Math.min((atMs - (firstMs ?? atMs)) / DAY_MS, samples / SAMPLES_PER_DAY),
-  };
+  see(atMs: number): number {
+    this.#firstMs ??= atMs;
+    this.#samples++;
+    return atMs - this.#firstMs;
+  }
+
+  isEmpty(): boolean {
+    return this.#samples === 0;
+  }
+
+  days(atMs: number): number {
+    return Math.min((atMs - (this.#firstMs ?? atMs)) / DAY_MS, this.#samples / SAMPLES_PER_DAY);
+  }
 }
 
 /** Width of the first bucket, millicores or bytes; each next one is 5 % wider. */

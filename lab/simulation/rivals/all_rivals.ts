@@ -21,7 +21,8 @@ export function allRivals(): Rival[] {
   return [
     ...LIMIT_FACTORS.map(requestTimes),
     limitOfP90(),
-    ceilingLimit(),
+    // As much as can be had: the whole node, cut at the ceiling that every algorithm runs under.
+    staticLimit("ceiling", (_, { cpu }) => cpu),
     ...UTILISATION_TARGETS.map(hpa),
     ...USAGE_TARGETS.map((target) => usageOverTarget("k8s-cpu", target)),
     ...USAGE_TARGETS.map((target) => usageOverTarget("k8s-cpu-fast", target)),
@@ -51,11 +52,6 @@ const LOOK_MS = 60_000;
 /** Limit = request × factor. */
 export function requestTimes(factor: number): Rival {
   return staticLimit(`request x ${factor}`, ({ request }) => request * factor);
-}
-
-/** As much as can be had: the whole node, cut at the ceiling that every algorithm runs under. */
-function ceilingLimit(): Rival {
-  return staticLimit("ceiling", (_, { cpu }) => cpu);
 }
 
 /**

@@ -135,10 +135,7 @@ const anyPod: fc.Arbitrary<RivalPod> = fc
   }));
 
 /** A pod's usage between two looks, in shares of the possible. */
-const anyShare = fc.oneof(
-  fc.constantFrom(0, 1),
-  fc.double({ min: 0, max: 1, noNaN: true }),
-);
+const anyShare = fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true }));
 const anyStep = fc.record({
   used: anyShare,
   throttledShare: anyShare,
@@ -232,18 +229,16 @@ pure("DecayingHistogram weighs samples, and halves their weight in a day", () =>
 });
 
 pure("DecayingHistogram is at most 5 % and one bucket of 10 m above the only value", () => {
-  fc.assert(
-    fc.property(
-      fc.double({ min: 0, max: 64_000, noNaN: true }),
-      fc.double({ min: 0, max: 1, noNaN: true }),
-      (value, share) => {
-        const histogram = new DecayingHistogram("cpu");
-        histogram.add({ value, weight: 1, atMs: 0 });
-        const read = histogram.percentile(share);
-        assert.ok(read >= value * (1 - 1e-9) && read <= value * 1.05 + 10.001, `${read}`);
-      },
-    ),
-  );
+  fc.assert(fc.property(
+    fc.double({ min: 0, max: 64_000, noNaN: true }),
+    fc.double({ min: 0, max: 1, noNaN: true }),
+    (value, share) => {
+      const histogram = new DecayingHistogram("cpu");
+      histogram.add({ value, weight: 1, atMs: 0 });
+      const read = histogram.percentile(share);
+      assert.ok(read >= value * (1 - 1e-9) && read <= value * 1.05 + 10.001, `${read}`);
+    },
+  ));
 });
 
 const HALF = { request: 100, originalLimit: 200 };

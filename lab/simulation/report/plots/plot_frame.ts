@@ -18,15 +18,6 @@ export interface LegendEntry {
   readonly mark?: "line" | "dash" | "area";
 }
 
-/** A plot with its caption, drawn for screens from 900 px on and for narrower ones. */
-export interface FigureBlock {
-  readonly title: string;
-  readonly legend?: readonly LegendEntry[];
-  readonly wide: Html;
-  readonly narrow: Html;
-  readonly caption: string;
-}
-
 /** The swatches of a legend. */
 export function legend(entries: readonly LegendEntry[]): Html {
   const items = entries.map(({ label, color, mark = "line" }) =>
@@ -35,9 +26,17 @@ export function legend(entries: readonly LegendEntry[]): Html {
   return html`<ul class="legend">${items}</ul>`;
 }
 
-/** The figure as markup. */
-export function figureBlock({ title, wide, narrow, caption, ...block }: FigureBlock): Html {
-  const swatches = block.legend === undefined ? html`` : legend(block.legend);
+/** A plot with its caption, drawn for screens from 900 px on and for narrower ones. */
+export function algorithmFigure(
+  { title, caption, ...options }: AlgorithmFacetOptions & {
+    readonly title: string;
+    readonly legend?: readonly LegendEntry[];
+    readonly caption: string;
+  },
+): Html {
+  const swatches = options.legend === undefined ? html`` : legend(options.legend);
+  const wide = draw(options, options.runs.length <= MOST_BESIDE ? "fx" : "fy", WIDE);
+  const narrow = draw(options, "fy", NARROW);
   return html`<figure><h2>${title}</h2>${swatches}<div class="wide">${wide}</div><div class="narrow">${narrow}</div><figcaption>${caption}</figcaption></figure>`;
 }
 
@@ -58,6 +57,11 @@ const MOST_BESIDE = 3;
 const WIDE = 1080;
 const NARROW = 400;
 
+/** The line of a limit. */
+export const LIMIT_STEPS = {
+  ...{ y: "mean", stroke: "var(--limit)", strokeWidth: 1.6, curve: "step" },
+} as const satisfies Plot.LineYOptions;
+
 /** The channel by which marks are dealt out to panels. */
 export type FacetChannel = "fx" | "fy";
 
@@ -70,15 +74,6 @@ export interface AlgorithmFacetOptions {
   readonly yMax: number;
   /** Marks over rows of `{ algorithm }`; must deal them out by the channel that is given. */
   readonly marks: (channel: FacetChannel) => Plot.Markish[];
-}
-
-/** The drawings for wide and for narrow screens. */
-export function algorithmFacets(options: AlgorithmFacetOptions): { wide: Html; narrow: Html } {
-  const beside = options.runs.length <= MOST_BESIDE;
-  return {
-    wide: draw(options, beside ? "fx" : "fy", WIDE),
-    narrow: draw(options, "fy", NARROW),
-  };
 }
 
 function draw(options: AlgorithmFacetOptions, channel: FacetChannel, width: number): Html {
@@ -238,9 +233,10 @@ export function coresOfRuns(
 
 /** Seconds that one drawn point stands for, at most; `stepS` where nothing was shortened. */
 export function secondsPerPoint(
-  steps: number,
-  { stepS, points = 240 }: EnvelopeOptions,
+  { sumLimits, stepS }: Pick<RunRecord, "sumLimits" | "stepS">,
+  points = 240,
 ): number {
+  const steps = sumLimits.length;
   return Math.ceil(steps / Math.max(1, Math.min(points, steps))) * stepS;
 }
 

@@ -5,7 +5,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { envelope, type EnvelopePoint, legend, secondsPerPoint, svgPlot } from "./plot_frame.ts";
+import { envelope, legend, LIMIT_STEPS, secondsPerPoint, svgPlot } from "./plot_frame.ts";
 import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, html, shorten } from "../html.ts";
 
@@ -23,7 +23,7 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
   if (ours === undefined || shown.length === 0 || ours.sumLimits.length === 0) {
     return html`<section>${title}<p class="nothing">The runs recorded no pods to draw.</p></section>`;
   }
-  const seconds = secondsPerPoint(ours.sumLimits.length, { stepS: ours.stepS, points: POINTS });
+  const seconds = secondsPerPoint(ours, POINTS);
   const few = rows.length > shown.length
     ? ` Drawn are the first ${shown.length} of ${rows.length} pods; \`--json\` has the figures of all.`
     : "";
@@ -33,10 +33,8 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
     { label: "usage", color: "var(--usage)", mark: "area" },
     { label: "demand", color: "var(--demand)" },
   ]);
-  const note =
-    `Millicores over ${
-      formatCount(ours.minutes, "minute")
-    }; each pod has its own scale. Each point ` +
+  const length = formatCount(ours.minutes, "minute");
+  const note = `Millicores over ${length}; each pod has its own scale. Each point ` +
     `is the mean of up to ${seconds} s; pale usage reaches to the highest step within. Pods that ` +
     `static limits throttle most come first.${few}`;
   return html`
@@ -84,13 +82,8 @@ function draw(pod: PodRecord, run: RunRecord): Html {
   const limit = envelope(pod.limit, options);
   const usage = envelope(pod.usage, options);
   const demand = envelope(pod.demand, options);
-  const tops = [
-    ...limit.map(maxOf),
-    ...usage.map(maxOf),
-    ...demand.map((point) => point.mean),
-    pod.originalLimit,
-    1,
-  ];
+  const highest = [...limit, ...usage].map(({ max }) => max);
+  const tops = [...highest, ...demand.map(({ mean }) => mean), pod.originalLimit, 1];
   return svgPlot({
     description: "Limit, original limit, usage and demand of the pod in millicores over time",
     width: 300,
@@ -118,18 +111,8 @@ function draw(pod: PodRecord, run: RunRecord): Html {
         strokeWidth: 1.5,
         strokeDasharray: "5,3",
       }),
-      Plot.lineY(limit, {
-        x: "minute",
-        y: "mean",
-        stroke: "var(--limit)",
-        strokeWidth: 1.6,
-        curve: "step",
-      }),
+      Plot.lineY(limit, { x: "minute", ...LIMIT_STEPS }),
       Plot.ruleY([0], { stroke: "var(--axis)" }),
     ],
   });
-}
-
-function maxOf(point: EnvelopePoint): number {
-  return point.max;
 }

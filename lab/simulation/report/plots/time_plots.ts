@@ -7,11 +7,11 @@ import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
 import {
   algorithmColor,
-  algorithmFacets,
+  algorithmFigure,
   coresOfRuns,
   emptyFigure,
   envelope,
-  figureBlock,
+  LIMIT_STEPS,
   secondsPerPoint,
   throttledPerStep,
 } from "./plot_frame.ts";
@@ -21,6 +21,8 @@ import type { Html } from "../html.ts";
 /** While CPU is free limits sum to many times the capacity: they are drawn at this multiple of it. */
 const MOST_OF_CAPACITY = 1.5;
 
+const NO_STEPS = "The runs recorded no steps to draw.";
+
 /** Σ limits, Σ usage and capacity over time, one panel per algorithm. */
 export function coresPlot(runs: readonly RunRecord[]): Html {
   const title = "Cores allocated and used";
@@ -29,12 +31,11 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
     .map((row) => ({ ...row, mean: Math.min(most, row.mean), max: Math.min(most, row.max) }));
   const usage = coresOfRuns(runs, { series: (run) => run.sumUsage });
   const first = runs[0];
-  if (first === undefined || limits.length === 0) {
-    return emptyFigure(title, "The runs recorded no steps to draw.");
-  }
+  if (first === undefined || limits.length === 0) return emptyFigure(title, NO_STEPS);
   const capacity = runs.map((run, algorithm) => ({ algorithm, cores: run.capacity / 1000 }));
-  const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
-  const facets = algorithmFacets({
+  const highest = highestOf([...limits, ...usage]);
+  return algorithmFigure({
+    title,
     runs,
     description: "Sum of limits, sum of usage and capacity in cores over time, per algorithm",
     yLabel: "cores",
@@ -55,10 +56,6 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
         }),
       ];
     },
-  });
-  const seconds = secondsPerPoint(first.sumLimits.length, { stepS: first.stepS });
-  return figureBlock({
-    title,
     legend: [
       { label: "Σ limits", color: "var(--limit)" },
       { label: "Σ usage", color: "var(--usage)", mark: "area" },
@@ -68,8 +65,10 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
         mark: "dash",
       },
     ],
-    ...facets,
-    caption: `Each point is the mean of up to ${seconds} s; the pale bands reach to the highest ` +
+    caption:
+      `Each point is the mean of up to ${
+        secondsPerPoint(first)
+      } s; the pale bands reach to the highest ` +
       `step within. While CPU is free limits rest at their ceilings, so Σ limits exceeds the capacity: ` +
       `above ${MOST_OF_CAPACITY} times the capacity it is drawn there.`,
   });
@@ -86,13 +85,13 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
   if (first === undefined || limits.length === 0) {
     return emptyFigure(title, "No series of these algorithms were kept.");
   }
-  const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
-    .reduce((most, value) => Math.max(most, value), 0);
-  const facets = algorithmFacets({
+  const highest = highestOf([...limits, ...demands]);
+  const names = runs.map(({ algorithm }) => algorithm).join("; ");
+  const seconds = secondsPerPoint(first, POINTS);
+  return algorithmFigure({
+    title,
     runs,
-    description: `Limit and demand in cores over time under ${
-      runs.map(({ algorithm }) => algorithm).join("; ")
-    }`,
+    description: `Limit and demand in cores over time under ${names}`,
     yLabel: "cores",
     yMax: 1.04 * highest,
     marks: (channel) => {
@@ -100,32 +99,22 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
       return [
         Plot.areaY(demands, { ...shared, y: "max", fill: "var(--usage-peak)" }),
         Plot.areaY(demands, { ...shared, y: "mean", fill: "var(--usage)" }),
-        Plot.lineY(limits, {
-          ...shared,
-          y: "mean",
-          stroke: "var(--limit)",
-          strokeWidth: 1.6,
-          curve: "step",
-        }),
+        Plot.lineY(limits, { ...shared, ...LIMIT_STEPS }),
       ];
     },
-  });
-  const seconds = secondsPerPoint(first.sumLimits.length, {
-    stepS: first.stepS,
-    points: POINTS,
-  });
-  return figureBlock({
-    title,
     legend: [
       { label: "limit", color: "var(--limit)" },
       { label: "demand, mean", color: "var(--usage)", mark: "area" },
       { label: "demand, highest second", color: "var(--usage-peak)", mark: "area" },
     ],
-    ...facets,
     caption: `The first seed, recorded each second; a point is the mean of up to ${seconds} s, ` +
       "and pale demand reaches to its highest second within. Demand is the CPU time of the " +
       "requests that came, whether or not the limit let them have it.",
   });
+}
+
+function highestOf(points: readonly { readonly max: number }[]): number {
+  return points.reduce((most, { max }) => Number.isFinite(max) ? Math.max(most, max) : most, 0);
 }
 
 function sumOf(pods: readonly PodRecord[]): number[] {
@@ -141,15 +130,15 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
   const points = runs.flatMap((run, algorithm) =>
     envelope(throttledPerStep(run), { stepS: run.stepS }).map((point) => ({ algorithm, ...point }))
   );
-  const highest = Math.max(0, ...points.map((point) => point.max).filter(Number.isFinite));
+  const highest = highestOf(points);
   const first = runs[0];
-  if (first === undefined || points.length === 0) {
-    return emptyFigure(title, "The runs recorded no steps to draw.");
-  }
-  if (highest === 0) {
-    return emptyFigure(title, "No pod was throttled under any algorithm.");
-  }
-  const facets = algorithmFacets({
+  if (first === undefined || points.length === 0) return emptyFigure(title, NO_STEPS);
+  if (highest === 0) return emptyFigure(title, "No pod was throttled under any algorithm.");
+  const silent = runs.filter((_, algorithm) =>
+    points.every((point) => point.algorithm !== algorithm || point.max === 0)
+  );
+  return algorithmFigure({
+    title,
     runs,
     description: "Throttled milliseconds per second of all pods over time, per algorithm",
     yLabel: "throttled ms/s, all pods",
@@ -163,15 +152,7 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
           Plot.areaY(own, { ...shared, y: "mean" }),
         ];
       }),
-  });
-  const seconds = secondsPerPoint(first.sumLimits.length, { stepS: first.stepS });
-  const silent = runs.filter((_, algorithm) =>
-    points.every((point) => point.algorithm !== algorithm || point.max === 0)
-  );
-  return figureBlock({
-    title,
-    ...facets,
-    caption: `Solid: mean of up to ${seconds} s. Pale: the highest step within. ` +
+    caption: `Solid: mean of up to ${secondsPerPoint(first)} s. Pale: the highest step within. ` +
       silent.map((run) => `No pod was throttled under ${run.algorithm}. `).join(""),
   });
 }
