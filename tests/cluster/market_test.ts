@@ -10,7 +10,7 @@ import { createKubectl } from "./kubectl.ts";
 import { assertAgreement, quotaOf, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { cpuAccount, type PodDirectories, podDirectories } from "./scene/node_cgroups.ts";
-import { auditLines, coalloc } from "./scene/product.ts";
+import { auditLines, coalloc, productMetrics } from "./scene/product.ts";
 import { onNode, podPath, whenReported } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
@@ -90,6 +90,10 @@ Deno.test(
     const { stdout } = await coalloc("explain", name.name, "-n", name.namespace);
     assert.match(stdout, new RegExp(`original limit ${EDITED}m`));
     await whenRaised();
+    const restores = async () =>
+      (await productMetrics(node, "mbcas-controller"))
+        .get('mbcas_restores_total{cause="OptedOut"}') ?? 0;
+    const restoredBefore = await restores();
     await node.merge(podPath(name), { metadata: { annotations: { [MANAGED]: "false" } } });
     await whenQuota(node, name, (quota) => quota === EDITED, SETTLED);
     for (let i = 0; i < 30; i++) {
@@ -97,6 +101,7 @@ Deno.test(
       assert.equal(await quotaOf(node, name), EDITED);
     }
     assert.equal((await thePod(node, name)).containers[0]?.limits.cpu, EDITED);
+    assert.ok(await restores() > restoredBefore);
     assert.partialDeepStrictEqual((await auditLines(uid)).at(-1), {
       ...{ source: "restore", outcome: "accepted", reason: "OptedOut", container: "load" },
       after: { limits: { cpu: `${EDITED}m` } },

@@ -99,6 +99,7 @@ Deno.test("pods of a VPA get their original limits back once the server knows th
     await node.create(CRDS, DEFINITION);
     await until("served kind", () => connection.request({ path: vpas }));
     await node.create(vpas, {
+      ...{ apiVersion: "autoscaling.k8s.io/v1", kind: "VerticalPodAutoscaler" },
       metadata: { name: "theirs" },
       spec: {
         targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
