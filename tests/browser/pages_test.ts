@@ -1,11 +1,14 @@
 /**
- * The pages of demo and arena as a browser shows them: in both schemes and on every screen nothing
- * breaks, nothing leaves, and every plot can be seen whole.
+ * The pages of dashboard, demo and arena as a browser shows them: on every screen and in both schemes
+ * nothing breaks, nothing leaves, nothing scrolls sideways, and every plot can be seen whole. The dashboard
+ * keeps accessibility rules, works by keyboard and without scripts, and updates itself.
  *
  * @module
  */
+import axe from "axe-core/axe.min.js" with { type: "text" };
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { serveTimed } from "../../adapters/timed_server.ts";
 import { arenaPage } from "../../lab/arena/arena_page.ts";
 import { checkGoals } from "../../lab/arena/goals.ts";
 import { ENTRIES } from "../../lab/arena/outcome.ts";
@@ -13,10 +16,211 @@ import { renderReport } from "../../lab/simulation/report/render_report.ts";
 import { SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import { allRivals } from "../../lab/simulation/rivals/all_rivals.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
+import { type SampleSite, sampleSite, TOKENS } from "../fixtures/dashboard/sample_site.ts";
 import { outcome, stageResult } from "../fixtures/lab/arena_outcomes.ts";
 import { syntheticRuns } from "../fixtures/lab/run_records.ts";
 
-const SCREENS = { desktop: 1280, tablet: 800, phone: 390 };
+const SCREENS = [1280, 800, 390];
+const SCHEMES = ["light", "dark"] as const;
+
+/** A test in a browser of its own. */
+function browserTest(
+  name: string,
+  fn: (browser: Browser, t: Deno.TestContext) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: withoutBrowser(),
+    async fn(t) {
+      const browser = await openBrowser();
+      try {
+        await fn(browser, t);
+      } finally {
+        await browser.close();
+      }
+    },
+  });
+}
+
+/** A page, and the requests and complaints of what is opened in it. */
+interface WatchedPage {
+  readonly page: Page;
+  /** Fails for a complaint, a request to another address, or a page that scrolls sideways. */
+  assertWhole(address: string): Promise<void>;
+}
+
+async function watchedPage(
+  browser: Browser,
+  options: Parameters<Browser["newPage"]>[0],
+): Promise<WatchedPage> {
+  const page = await browser.newPage(options);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => requests.push(request.url()));
+  return {
+    page,
+    async assertWhole(address) {
+      const overflow = await page.evaluate<number>(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+      );
+      assert.equal(overflow, 0, "the page scrolls sideways");
+      const foreign = requests.filter((url) => !/^data:/.test(url) && !url.startsWith(address));
+      assert.deepEqual([complaints, foreign], [[], []]);
+    },
+  };
+}
+
+/** Runs in the page: the rules that are broken, with the first elements. */
+const CHECK_RULES = `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] })
+  .then(({ violations }) => violations.map(({ id, nodes }) =>
+    id + ": " + nodes.slice(0, 3).map(({ target }) => target).join(" ")))`;
+
+/** Runs before the page: counts the charts, of which each listens to the window until it is destroyed. */
+const COUNT_CHARTS = `globalThis.charts = 0;
+  for (const [name, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+    const original = globalThis[name];
+    globalThis[name] = function (...options) {
+      if (options[0] === "dppxchange") globalThis.charts += by;
+      return original.apply(this, options);
+    };
+  }`;
+
+type OpenPage = (options?: { width?: number; javaScript?: boolean }) => Promise<Page>;
+
+/** A test of the dashboard with so many pods, for a browser with the token of an administrator. */
+function siteTest(
+  name: string,
+  pods: number,
+  fn: (open: OpenPage, site: SampleSite & { address: string; browser: Browser }) => Promise<void>,
+): void {
+  browserTest(`dashboardRoutes() ${name}`, async (browser) => {
+    const site = sampleSite({ pods });
+    const server = await serveTimed(site.app, { address: "127.0.0.1:0" });
+    try {
+      await fn(
+        ({ width = 1280, javaScript = true } = {}) =>
+          browser.newPage({
+            javaScriptEnabled: javaScript,
+            viewport: { width, height: 900 },
+            extraHTTPHeaders: AS_ADMIN,
+          }),
+        { ...site, browser, address: `http://${server.address}` },
+      );
+    } finally {
+      site.end();
+      await server.shutdown();
+    }
+  });
+}
+
+const AS_ADMIN = { authorization: `Bearer ${TOKENS.admin}` };
+
+for (const pods of [1, 2000]) {
+  siteTest(`makes pages that a browser shows whole with ${pods} pods`, pods, async (_, site) => {
+    const { browser, address, paths } = site;
+    for (const colorScheme of SCHEMES) {
+      for (const width of SCREENS) {
+        const viewport = { width, height: 900 };
+        const options = { colorScheme, viewport, extraHTTPHeaders: AS_ADMIN };
+        const { page, assertWhole } = await watchedPage(browser, options);
+        for (const path of paths) {
+          const what = `${path} at ${width}, ${colorScheme}`;
+          const response = await page.goto(address + path);
+          assert.equal(response?.status(), 200, what);
+          const charts = await page.locator("[data-chart]").count();
+          assert.equal(await page.locator("[data-chart] canvas").count(), charts, what);
+          await page.evaluate(axe);
+          assert.deepEqual(await page.evaluate(CHECK_RULES), [], what);
+          await assertWhole(address);
+        }
+        await page.close();
+      }
+    }
+  });
+}
+
+siteTest(
+  "makes pages that the keyboard alone can use, and that need no script",
+  120,
+  async (open, { address, paths }) => {
+    const page = await open();
+    for (const path of paths) {
+      await page.goto(address + path);
+      await page.keyboard.press("Tab");
+      assert.equal(await page.locator(":focus").getAttribute("class"), "skip");
+      const links = await page.locator("a[href], button, input, select").count();
+      const reached = new Set(["0"]);
+      for (let press = 0; press < 2 * links + 20 && reached.size < links; press++) {
+        await page.keyboard.press("Tab");
+        const at = await page.evaluate<string>(
+          `String([...document.querySelectorAll("a[href], button, input, select")].indexOf(document.activeElement))`,
+        );
+        if (at !== "-1") reached.add(at);
+      }
+      assert.equal(reached.size, links, path);
+      assert.notEqual(
+        await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"),
+        "none",
+      );
+    }
+    await page.goto(`${address}/pods?sort=limit`);
+    await page.locator("nav.pages a").focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${address}/pods?sort=limit&page=2#pods`);
+    assert.equal(await page.locator("tbody tr").count(), 20);
+    const plain = await open({ javaScript: false });
+    await plain.goto(`${address}/`);
+    await plain.locator("a", { hasText: "node-1" }).click();
+    await plain.locator("tbody a").first().click();
+    assert.equal(await plain.locator(".stages > li").count(), 8);
+    await plain.goto(`${address}/pods`);
+    await plain.locator("#search").fill("cart");
+    await plain.locator("form.filter button").click();
+    assert.match(await plain.locator(".lead").innerText(), /^20 pods/);
+  },
+);
+
+siteTest(
+  "updates an open page, keeps its focus and scroll position, and leaks no chart",
+  100,
+  async (open, { address, round, paths, state }) => {
+    const page = await open({ width: 390 });
+    await page.addInitScript(COUNT_CHARTS);
+    await page.goto(address + paths[1]);
+    const charts = await page.evaluate("charts");
+    const link = page.locator("tbody a").nth(20);
+    await link.focus();
+    const name = await link.innerText();
+    const scrolled = await page.evaluate("scrollY");
+    const [view] = state.collector.views.values();
+    assert.ok(view);
+    Object.assign(view, { mode: "overloaded" });
+    round();
+    await page.getByText("overloaded").first().waitFor();
+    assert.equal(await page.locator(":focus").innerText(), name);
+    assert.equal(await page.evaluate("scrollY"), scrolled);
+    assert.match(await page.locator("#live").innerText(), /^Updated at/);
+    assert.ok(Number(charts) > 0);
+    assert.equal(await page.evaluate("charts"), charts);
+  },
+);
+
+siteTest("logs a browser in with a token, and out again", 1, async (_, { browser, address }) => {
+  const page = await browser.newPage();
+  await page.goto(`${address}/pods`);
+  await page.locator("textarea").fill("bad");
+  await page.locator("button").click();
+  await page.locator("[role=alert]").waitFor();
+  await page.locator("textarea").fill(TOKENS.shop);
+  await page.locator("button").click();
+  await page.locator("nav a", { hasText: "Pods" }).click();
+  await page.locator("h1", { hasText: "Pods in the market" }).waitFor();
+  assert.equal(await page.evaluate("document.cookie"), "");
+  await page.locator("button", { hasText: "Log out" }).click();
+  await page.locator("textarea").waitFor();
+});
 
 /** The browser's measures of one plot that is displayed. */
 interface SeenPlot {
@@ -47,26 +251,21 @@ const LOOK_AT_PLOTS = `[...document.querySelectorAll("svg.plot")]
     };
   })`;
 
-/** Opens the page on every screen and in both schemes, and looks at what all pages have. */
-async function checkOnScreens(
-  t: Deno.TestContext,
-  markup: string,
+/** A test of a page on every screen and in both schemes. */
+function pageTest(
+  name: string,
+  markup: () => string,
   { plots, check }: { readonly plots: number; readonly check: (page: Page) => Promise<void> },
-): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "coallocator-page-" });
-  await Deno.writeTextFile(`${folder}/page.html`, markup);
-  const address = `file://${folder}/page.html`;
-  const browser = await openBrowser();
-  try {
-    for (const colorScheme of ["light", "dark"] as const) {
-      for (const [screen, width] of Object.entries(SCREENS)) {
-        await t.step(`${colorScheme}, ${screen}`, async () => {
-          const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
-          const complaints: string[] = [];
-          const requests: string[] = [];
-          page.on("console", (message) => complaints.push(message.text()));
-          page.on("pageerror", (error) => complaints.push(error.message));
-          page.on("request", (request) => requests.push(request.url()));
+): void {
+  browserTest(`${name} makes a page that a browser shows whole`, async (browser, t) => {
+    const folder = await Deno.makeTempDir({ prefix: "coallocator-page-" });
+    await Deno.writeTextFile(`${folder}/page.html`, markup());
+    const address = `file://${folder}/page.html`;
+    for (const colorScheme of SCHEMES) {
+      for (const width of SCREENS) {
+        await t.step(`${colorScheme}, ${width}`, async () => {
+          const options = { colorScheme, viewport: { width, height: 900 } };
+          const { page, assertWhole } = await watchedPage(browser, options);
           await page.goto(address);
           const seen = await page.evaluate<SeenPlot[]>(LOOK_AT_PLOTS);
           assert.equal(seen.length, plots);
@@ -76,21 +275,14 @@ async function checkOnScreens(
             assert(plot.smallestText >= 8, `${plot.label}: text of ${plot.smallestText} px`);
           }
           await check(page);
-          const overflow = await page.evaluate<number>(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-          );
-          assert.equal(overflow, 0, "the page scrolls sideways");
-          assert.deepEqual(complaints, []);
-          assert.deepEqual(requests.filter((url) => !url.startsWith("data:")), [address]);
-          await page.screenshot({ path: `${folder}/${colorScheme}-${screen}.png`, fullPage: true });
+          await assertWhole(address);
+          await page.screenshot({ path: `${folder}/${colorScheme}-${width}.png`, fullPage: true });
           await page.close();
         });
       }
     }
     console.log(`Screenshots: ${folder}`);
-  } finally {
-    await browser.close();
-  }
+  });
 }
 
 const SCENE = {
@@ -102,25 +294,19 @@ const HOSTILE = [
   "a".repeat(250),
 ];
 
-Deno.test({
-  name:
-    "renderReport() makes a page that a browser shows whole, on every screen and in both schemes",
-  ignore: withoutBrowser(),
-  fn(t) {
-    const runs = syntheticRuns({ names: HOSTILE });
-    const figures = SCORE_MEASURES.flatMap(({ text }) => runs.map(text));
-    return checkOnScreens(t, renderReport(runs, { scene: SCENE }), {
-      plots: 2 + 20,
-      async check(page) {
-        const cells = await page.locator(".scores tbody td").allInnerTexts();
-        assert.deepEqual(cells.map((cell) => cell.replaceAll(/\s+/g, " ")), figures);
-        assert.equal(await page.locator(".pod").count(), 20);
-        await page.locator("summary").click();
-        assert(await page.locator(".changes tbody tr").first().isVisible());
-        await page.locator("summary").click();
-        assert.match(await page.title(), /^CoAllocator: 30 minutes, 20 pods/);
-      },
-    });
+const RUNS = syntheticRuns({ names: HOSTILE });
+
+pageTest("renderReport()", () => renderReport(RUNS, { scene: SCENE }), {
+  plots: 2 + 20,
+  async check(page) {
+    const cells = await page.locator(".scores tbody td").allInnerTexts();
+    const figures = SCORE_MEASURES.flatMap(({ text }) => RUNS.map(text));
+    assert.deepEqual(cells.map((cell) => cell.replaceAll(/\s+/g, " ")), figures);
+    assert.equal(await page.locator(".pod").count(), 20);
+    await page.locator("summary").click();
+    assert(await page.locator(".changes tbody tr").first().isVisible());
+    await page.locator("summary").click();
+    assert.match(await page.title(), /^CoAllocator: 30 minutes, 20 pods/);
   },
 });
 
@@ -142,15 +328,10 @@ function madeArenaPage(): string {
   return arenaPage(results, checkGoals(results));
 }
 
-Deno.test({
-  name: "arenaPage() makes a page that a browser shows whole, on every screen and in both schemes",
-  ignore: withoutBrowser(),
-  fn: (t) =>
-    checkOnScreens(t, madeArenaPage(), {
-      plots: 2,
-      async check(page) {
-        await page.locator("summary").first().press("Enter");
-        assert(await page.locator("details tbody tr").first().isVisible());
-      },
-    }),
+pageTest("arenaPage()", madeArenaPage, {
+  plots: 2,
+  async check(page) {
+    await page.locator("summary").first().press("Enter");
+    assert(await page.locator("details tbody tr").first().isVisible());
+  },
 });

@@ -56,7 +56,7 @@ import {
 } from "../contract/support/sample_objects.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { connectByToken, requestToken } from "./scene/account_token.ts";
+import { connectByToken, requestToken } from "./scene/real_node.ts";
 import {
   containerSpec,
   type ContractWorld,

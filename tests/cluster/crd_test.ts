@@ -6,11 +6,11 @@ import { type Refusal, tryCreate, tryPatch } from "./scene/contract_world.ts";
 import { parseAllDocuments } from "yaml";
 import { ALLOCATION_LABELS } from "../../shared/api/market_keys.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
-import { applyRights, parseObjects } from "./rendered_manifests.ts";
+import { applyRights } from "./rendered_manifests.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 
-/** The CustomResourceDefinition on a real API server: what it refuses, shows and explains. */
+/** The CustomResourceDefinitions on a real API server: what they take, refuse and show. */
 
 const kubectl = createKubectl();
 const namespace = `crd-${crypto.randomUUID().slice(0, 8)}`;
@@ -135,15 +135,7 @@ Deno.test("PodAllocation on a real API server", async (t) => {
       const get = ["get", "palloc", "-n", namespace];
       const here = await kubectl.must([...get, "--field-selector=spec.nodeName=node-of-crd-test"]);
       const [header = "", row = ""] = here.split("\n");
-      assert.deepEqual(header.trim().split(/ {2,}/), [
-        "NAME",
-        "POD",
-        "DESIRED",
-        "APPLIED",
-        "PHASE",
-        "REASON",
-        "AGE",
-      ]);
+      assert.match(header, /^NAME +POD +DESIRED +APPLIED +PHASE +REASON +AGE *$/);
       assert.match(row, /web-0 +750m/);
       const labels = Object.entries(VALID.metadata.labels).map((label) => label.join("="));
       const byLabel = ["get", "coallocator", "-n", namespace, "-l", labels.join(), "-o", "name"];
@@ -154,11 +146,6 @@ Deno.test("PodAllocation on a real API server", async (t) => {
       const elsewhere = ["--field-selector=spec.nodeName=elsewhere", "-o", "name"];
       assert.equal(await kubectl.must([...get, ...elsewhere]), "");
       assert.match(await kubectl.must([...get, "-o", "wide"]), /NODE +MODE +PRICE +DEMAND/);
-    });
-
-    await t.step("PodAllocation explains its fields", async () => {
-      const text = await kubectl.must(["explain", "podallocation.status.bounds.containers.held"]);
-      assert.match(text, /^FIELD: held <string>$/m);
     });
   } finally {
     connection.close();
@@ -175,10 +162,6 @@ function assertNames(field: string, refused: Refusal): void {
   assert.equal(refused?.status, 422, refused?.message ?? "it was taken");
   assert.ok(refused.message.includes(field), `${refused.message} does not name ${field}`);
 }
-
-/**
- * The definition of OptimizationPolicy on a real API server: what it takes, refuses, fills in, shows.
- */
 
 const EXAMPLES = new URL("../../manifests/examples/optipod/", import.meta.url);
 
@@ -210,30 +193,6 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
       });
     }
 
-    await t.step(
-      "OptimizationPolicy takes the examples as they are, in their namespaces",
-      async () => {
-        const folder = EXAMPLES.pathname;
-        const there = (await kubectl.must(["get", "namespaces", "-o", "name"])).split("\n");
-        const missing = parseObjects(await kubectl.must(["kustomize", folder]))
-          .filter(({ kind, metadata: { name } }) =>
-            kind === "Namespace" && !there.includes(`namespace/${name}`)
-          );
-        // Where a demo runs in one of them, neither it nor its policies are touched.
-        try {
-          for (const one of missing) await kubectl.must(["create", "-f", "-"], one);
-          const apply = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k"];
-          const reported = await kubectl.must([...apply, folder]);
-          const taken = reported.split("\n").filter((line) => line.includes("optimizationpolicy"));
-          assert.equal(taken.length, policiesIn(EXAMPLES).length, reported);
-        } finally {
-          for (const { metadata: { name } } of missing) {
-            await kubectl.run(["delete", "namespace", name, "--wait=false"]);
-          }
-        }
-      },
-    );
-
     for (const { name, field, object } of INVALID_POLICIES) {
       await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${name}`, async () => {
         const path = resourcePath({ ...POLICIES, namespace });
@@ -242,47 +201,9 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
       });
     }
 
-    await t.step("OptimizationPolicy is stored with its defaults", async () => {
-      const get = ["get", "optpol", "recommend-first", "-n", namespace, "-o", "json"];
-      const { spec } = JSON.parse(await kubectl.must(get));
-      assert.partialDeepStrictEqual(spec, {
-        weight: 100,
-        metricsConfig: {
-          rollingWindow: "24h",
-          percentile: "P90",
-          safetyFactor: 1.2,
-          minSamples: 10,
-        },
-        updateStrategy: {
-          allowInPlaceResize: true,
-          allowRecreate: false,
-          updateRequestsOnly: true,
-          limitConfig: { cpuLimitMultiplier: 1, memoryLimitMultiplier: 1.1 },
-          changeThresholdPercent: 10,
-          cooldown: "30m",
-          useServerSideApply: true,
-          allowWithHPA: false,
-          publishVPA: false,
-        },
-        reconciliationInterval: "5m",
-      });
-    });
-
     await t.step("OptimizationPolicy shows its columns", async () => {
       const [header = ""] = (await kubectl.must(["get", "optpol", "-n", namespace])).split("\n");
-      assert.deepEqual(header.trim().split(/ {2,}/), [
-        "NAME",
-        "MODE",
-        "PROVIDER",
-        "DISCOVERED",
-        "READY",
-        "AGE",
-      ]);
-    });
-
-    await t.step("OptimizationPolicy explains its fields", async () => {
-      const text = await kubectl.must(["explain", "optimizationpolicy.spec.metricsConfig"]);
-      assert.match(text, /^ {2}rollingWindow\s+<string>\n {4}\w/m);
+      assert.match(header, /^NAME +MODE +PROVIDER +DISCOVERED +READY +AGE *$/);
     });
   } finally {
     connection.close();

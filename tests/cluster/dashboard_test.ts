@@ -5,9 +5,8 @@ import { connectUser } from "../../adapters/kube/client/user_connection.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createDashboardAccess } from "../../cli/coalloc/kube/dashboard_access.ts";
 import type { PodsView } from "../../controller/dashboard/pages/pods_page.ts";
-import { requestToken } from "./scene/account_token.ts";
+import { requestToken, scratchNamespace } from "./scene/real_node.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 /** A program, and the address that it prints. */

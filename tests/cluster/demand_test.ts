@@ -1,112 +1,162 @@
 /**
- * Limits follow demand: a container's own usage, and a metric that says more before there is any.
+ * Limits that follow demand, on a real kernel and under a real HPA: they come down when a load ends, and
+ * do not cap what an HPA looks at.
  *
  * @module
  */
 import assert from "node:assert/strict";
-import { serveExporter, startPrometheus } from "../prometheus/own_prometheus.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import { NETWORK } from "./harness/instance.ts";
-import { createKubectl } from "./kubectl.ts";
-import { appliedAllocation, assertAgreement, SETTLED, whenQuota } from "./scene/limits.ts";
-import { loadPod } from "./scene/load_pod.ts";
+import { listOf, numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import {
+  appliedAllocation,
+  assertAgreement,
+  boundBy,
+  boundsOf,
+  deploymentPods,
+  quotaOf,
+  whenQuota,
+} from "./scene/limits.ts";
+import {
+  autoscalerOf,
+  autoscalersPath,
+  ballast,
+  type LoadContainer,
+  loadDeployment,
+  loadPod,
+} from "./scene/load_pod.ts";
 import { cpuAccount, enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
-import { onNode } from "./scene/real_node.ts";
-import { pause, testsAtOnce, until } from "./scene/until.ts";
 import { withFileSettings } from "./scene/product.ts";
+import { onNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { pause, until } from "./scene/until.ts";
 
-const OWN = 200;
-/** The metric's value for each pod, cores: twice its original limit, and little of the node. */
-const CORES = 0.4;
-/** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
-const LISTEN = `${NETWORK.node}:9090`;
-const SETTINGS = {
-  // Limits that follow demand show what a metric asks for.
-  market: { idleCPU: "tight", burstFactor: 4 },
-  metrics: {
-    prometheusURL: `http://${LISTEN}`,
-    queries: { cores: 'sum(try_cores{namespace="$namespace", pod="$pod"})' },
-    interval: "1s",
-    staleAfter: "8s",
-  },
+withFileSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
+
+Deno.test(
+  "the market raises a throttled container, and lowers it when its own usage has fallen",
+  onNode(async (node, namespace) => {
+    const name = namespace.pod("one");
+    const one = await node.run(loadPod({
+      ...name,
+      containers: [{ name: "load", request: "50m", limit: "250m", threads: 2, burstSeconds: 25 }],
+    }));
+    await appliedAllocation(node, one);
+    const directories = podDirectories(one);
+    const { throttledMs } = cpuAccount(directories);
+    await node.signal(name, "load");
+    await whenQuota(node, name, (quota) => quota >= 800, { timeoutMs: 25_000 });
+    assert.ok(cpuAccount(directories).throttledMs > throttledMs, "it was throttled before");
+    // In steps, each after half a minute of lower demand.
+    await whenQuota(node, name, (quota) => quota <= 600);
+    for (let i = 0; i < 50; i++) {
+      const quota = enforcedLimits(directories).containers.get("load") ?? NaN;
+      assert.ok(quota <= 600, `it rose again to ${quota} m`);
+      await pause(100);
+    }
+    await assertAgreement(node, name);
+  }),
+);
+
+/**
+ * The HPAs aim at 110 m a pod: 1.2 times that is a floor of 132 m, and so of 140 m on the grid. Every
+ * pod may keep less than they aim at.
+ */
+const REQUEST = 55;
+const PERCENT = 200;
+const OWN = 150;
+const FLOOR = 140;
+const LEAST = 100;
+const AIM = REQUEST * PERCENT / 100;
+/** An HPA leaves differences of a tenth alone. */
+const SEEN = 1.1 * AIM;
+/** More than this is the load's use, even on a machine that has other work. */
+const BUSY = AIM / 2;
+const LOAD: LoadContainer = {
+  name: "load",
+  request: `${REQUEST}m`,
+  limit: `${OWN}m`,
+  burstSeconds: 240,
 };
+/** With its floor alone the market is short of CPU. */
+const HOG: LoadContainer = { name: "load", request: "200m", limit: "400m", busy: true };
+const LEAVES = 420;
+/** More than the load asks for: what is wanted is not cut. */
+const MOST_REPLICAS = 5;
 
-const kubectl = createKubectl();
+const MARKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  heeding: {},
+  deaf: { "mbcas.io/hpa-coordination": "false" },
+  outside: { "mbcas.io/managed": "false" },
+};
+const NAMES = Object.keys(MARKS);
 
-withFileSettings(SETTINGS);
+/** The only pod of a Deployment, while it is the only one. */
+function firstPod(node: RealNode, name: PodName): Promise<PodName> {
+  return until(`pod of ${name.name}`, async () => {
+    const [pod, ...others] = await deploymentPods(node, name);
+    assert.deepEqual(others, []);
+    return pod?.ready ? pod.metadata : undefined;
+  }, { timeoutMs: 60_000 });
+}
 
-testsAtOnce({
-  "the market raises a throttled container, and lowers it when its own usage has fallen": onNode(
-    async (node, namespace) => {
-      const name = namespace.pod("one");
-      const one = await node.run(loadPod({
-        ...name,
-        containers: [{ name: "load", request: "50m", limit: "250m", threads: 2, burstSeconds: 25 }],
-      }));
-      await appliedAllocation(node, one);
-      const directories = podDirectories(one);
-      const { throttledMs } = cpuAccount(directories);
-      await node.signal(name, "load");
-      await whenQuota(node, name, (quota) => quota >= 800, { timeoutMs: 25_000 });
-      assert.ok(cpuAccount(directories).throttledMs > throttledMs, "it was throttled before");
-      // In steps, each after half a minute of lower demand.
-      await whenQuota(node, name, (quota) => quota <= 600);
-      for (let i = 0; i < 50; i++) {
-        assert.ok(
-          (enforcedLimits(directories).containers.get("load") ?? NaN) <= 600,
-          "it stays low",
-        );
-        await pause(100);
-      }
-      await assertAgreement(node, name);
-    },
-  ),
-  "a pod with a metric that asks for more is raised while it is idle, and not without its server":
-    onNode(async (node, namespace) => {
-      await using exporter = serveExporter({ hostname: NETWORK.node, name: "try_cores" });
-      await using prometheus = await startPrometheus({ listen: LISTEN, target: exporter.address });
-      const queries = { asking: "cores", plain: undefined, lost: "core" } as const;
-      const names = Object.keys(queries) as (keyof typeof queries)[];
-      for (const pod of names) exporter.values.set({ namespace: namespace.name, pod }, CORES);
-      const pods = new Map(
-        await Promise.all(names.map(async (name) => {
-          const query = queries[name];
-          const pod = await node.run(loadPod({
-            name,
-            namespace: namespace.name,
-            annotations: query === undefined ? {} : { "mbcas.io/demand-query": query },
-            containers: [{ name: "load", request: "50m", limit: `${OWN}m` }],
-          }));
-          return [name, pod] as const;
-        })),
+/** The use that an HPA has seen and the replicas that it wants, from one status. */
+interface ScaleRequest {
+  readonly replicas: number;
+  /** Mean use of a pod, millicores; absent before there are metrics. */
+  readonly use: number | undefined;
+}
+
+async function requestOf({ find }: RealNode, { namespace, name }: PodName): Promise<ScaleRequest> {
+  const { status } = objectOf(await find(`${autoscalersPath(namespace)}/${name}`));
+  const { desiredReplicas, currentMetrics } = objectOf(status);
+  const [metric] = listOf(currentMetrics);
+  const { current } = objectOf(objectOf(metric).resource);
+  const percent = numberOf(objectOf(current).averageUtilization);
+  return {
+    replicas: numberOf(desiredReplicas) ?? 0,
+    use: percent === undefined ? undefined : REQUEST * percent / 100,
+  };
+}
+
+// The same load on a node that is short of CPU, each under an HPA of its own with a target that lies
+// near their limit.
+Deno.test(
+  "an HPA scales pods of the market as it scales others, and not those with a limit that caps its signal",
+  onNode(async (node, namespace) => {
+    await ballast(node, { namespace: namespace.name, leaves: LEAVES });
+    await node.run(loadPod({ ...namespace.pod("hog"), containers: [HOG] }));
+    const pods = await Promise.all(
+      Object.entries(MARKS).map(async ([name, annotations]) => {
+        const workload = namespace.pod(name);
+        await node.deploy(loadDeployment({ ...workload, containers: [LOAD], annotations }));
+        const autoscaler = autoscalerOf(name, PERCENT, { most: MOST_REPLICAS });
+        await node.create(autoscalersPath(namespace.name), autoscaler);
+        return await firstPod(node, workload);
+      }),
+    );
+    const [heeding, deaf] = pods;
+    assert.ok(heeding !== undefined && deaf !== undefined);
+    await boundBy(node, heeding, "HPAFloor");
+    assert.ok(!(await boundsOf(node, deaf))?.reason.includes("HPA"));
+    await whenQuota(node, deaf, (quota) => quota === LEAST);
+    assert.ok(await quotaOf(node, heeding) >= FLOOR);
+    await Promise.all(pods.map((pod) => node.signal(pod, "load")));
+
+    const most: Record<string, number> = {};
+    let capped = 0;
+    await until("HPAs that have seen the load", async () => {
+      capped = Math.max(capped, await quotaOf(node, deaf));
+      const seen = await Promise.all(
+        NAMES.map(async (name) => [name, await requestOf(node, namespace.pod(name))] as const),
       );
-      const podOf = (name: keyof typeof queries): Pod => pods.get(name) ?? assert.fail(name);
-      const quotaOf = (name: keyof typeof queries): number =>
-        enforcedLimits(podDirectories(podOf(name))).containers.get("load") ?? assert.fail(name);
-      const isRaised = (name: keyof typeof queries): boolean => quotaOf(name) >= 1000 * CORES;
-      await until("raised quota", () => isRaised("asking") || undefined, SETTLED);
-      const { spec, status } = await appliedAllocation(node, podOf("asking"));
-      assert.equal(spec.market?.reason, "MetricRose");
-      assert.ok(Math.abs((status?.bounds?.containers[0]?.demand ?? 0) - 1000 * CORES) < 1);
-
-      for (let i = 0; i < 20; i++) {
-        assert.ok(isRaised("asking"), `${quotaOf("asking")}`);
-        for (const name of ["plain", "lost"] as const) {
-          assert.ok(quotaOf(name) <= OWN, `${name}: ${quotaOf(name)}`);
-        }
-        await pause(250);
-      }
-      const warnings = await kubectl.must([
-        ...["get", "events", "-n", namespace.name, "--field-selector", "reason=AnnotationIgnored"],
-      ]);
-      assert.match(warnings, /"core" .*\bmetrics\.queries\b.*\bcores\b/);
-
-      await prometheus.stop();
-      await until("quota of an idle pod", () => quotaOf("asking") <= OWN || undefined, {
-        timeoutMs: 90_000,
-      });
-      const { rules = [] } = (await appliedAllocation(node, podOf("asking"))).status?.bounds ?? {};
-      const missing = rules.find(({ reason }) => reason === "MetricMissing");
-      assert.match(missing?.message ?? "", /^query cores: /);
-    }),
-});
+      for (const [name, { replicas }] of seen) most[name] = Math.max(most[name] ?? 0, replicas);
+      const requests = Object.fromEntries(seen);
+      const scaled = [requests["heeding"], requests["outside"]].every((request) =>
+        (request?.replicas ?? 0) > 1
+      );
+      if (scaled && (requests["deaf"]?.use ?? 0) > BUSY) return true;
+      throw new Error(JSON.stringify(requests));
+    }, { timeoutMs: 180_000, everyMs: 1000 });
+    assert.ok(capped < SEEN, `the limit that should cap the signal was ${capped} m`);
+    assert.deepEqual(most, { heeding: 2, deaf: 1, outside: 2 });
+    assert.equal((await boundBy(node, heeding, "HPAScaled")).held, "lower");
+  }),
+);

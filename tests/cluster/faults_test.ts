@@ -3,33 +3,17 @@
  *
  * @module
  */
-import {
-  assertAgreement,
-  assertRestored,
-  quotaOf,
-  raisedPod,
-  whenQuota,
-  whenRaised,
-} from "./scene/limits.ts";
+import { assertAgreement, quotaOf, whenQuota } from "./scene/limits.ts";
 import { compactHistory, withoutAPIServer } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { processOne } from "./scene/node_cgroups.ts";
-import {
-  deletePod,
-  leader,
-  leaseHolder,
-  podsOf,
-  whenReady,
-  withoutAgents,
-  withSettings,
-} from "./scene/product.ts";
+import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product.ts";
 import {
   onNode,
   openRealNode,
   type PodName,
   type RealNode,
   type ScratchNamespace,
-  scratchNamespace,
 } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 import assert from "node:assert/strict";
@@ -162,22 +146,3 @@ Deno.test(
     await assertAgreement(node, namespace.pod("kept"));
   }),
 );
-
-Deno.test("a node with an agent that has fallen silent gives its pods their original limits back", async () => {
-  using node = await openRealNode();
-  await using _settings = await withSettings({
-    controller: { agentSilentAfter: "20s" },
-    agent: { heartbeat: "5s" },
-  });
-  await using namespace = await scratchNamespace(node.connection);
-  const name = namespace.pod("widowed");
-  await raisedPod(node, name);
-  {
-    await using _silence = await withoutAgents(node);
-    await assertRestored(node, name);
-    const pod = await node.pod(name);
-    const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
-    assert.match(`${allocation?.status?.reason} ${allocation?.status?.message}`, /silent|lease/i);
-  }
-  await whenRaised(node, name, { timeoutMs: 90_000 });
-});

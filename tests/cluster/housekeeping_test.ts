@@ -15,7 +15,7 @@ import { createKubectl, type KubectlAnswer } from "./kubectl.ts";
 import { grant } from "./scene/policy_stage.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { orGone, scratchNamespace } from "./scene/real_node.ts";
-import { pause, until } from "./scene/until.ts";
+import { until } from "./scene/until.ts";
 
 const kubectl = createKubectl();
 /** The collector looks for new kinds every 30 s. */
@@ -139,7 +139,6 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
       },
     );
     await t.step("an allocation with a pod that stays, stays", async () => {
-      await pause(2000);
       assert.equal(await owners(admin, beside.allocation), 1);
     });
     await t.step("an allocation goes with its namespace", async () => {

@@ -4,7 +4,6 @@
  * @module
  */
 
-/** The outcome of a kubectl command. */
 export interface KubectlAnswer {
   readonly ok: boolean;
   readonly stdout: string;

@@ -26,7 +26,6 @@ import {
   refusalsIn,
   type RoleCopies,
 } from "./rbac/rights.ts";
-import { DASHBOARD_ACTS } from "./rbac/dashboard_acts.ts";
 import {
   applyRights,
   componentNames,
@@ -156,7 +155,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
     // By itself: a component's right for all ConfigMaps would hide that for one.
     {
       name: "mbcas-controller",
-      acts: { ...CONTROLLER_ACTS, ...DASHBOARD_ACTS },
+      acts: CONTROLLER_ACTS,
       rights: controller,
       others: [],
     },

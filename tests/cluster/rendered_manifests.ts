@@ -28,19 +28,16 @@ export async function renderManifests(kubectl: Kubectl, folder: string): Promise
   return parseObjects(await kubectl.must(["kustomize", `${MANIFESTS}/${folder}`]));
 }
 
-/** The settings of an overlay. */
-export interface OverlaySettings {
-  /** In place of the file of settings. @default {the file's own} */
-  readonly settings?: Readonly<Record<string, unknown>>;
-}
-
 /**
  * A new folder with an overlay beside this one of ours and with these components, as a user would write
- * it. The caller removes it.
+ * it; where settings are given, they replace the file of settings. The caller removes it.
  */
 export async function makeOverlay(
   overlay: string,
-  { components, settings }: OverlaySettings & { readonly components: readonly string[] },
+  { components, settings }: {
+    readonly components: readonly string[];
+    readonly settings?: Readonly<Record<string, unknown>>;
+  },
 ): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "coallocator-overlay-" });
   const manifests = relative(folder, MANIFESTS);
@@ -78,12 +75,10 @@ export async function renderWith(
   }
 }
 
-/** The components that there are. */
 export function componentNames(): readonly string[] {
   return [...Deno.readDirSync(`${MANIFESTS}/components`)].map(({ name }) => name).toSorted();
 }
 
-/** The objects of a manifest's text. */
 export function parseObjects(text: string): ManifestObject[] {
   return parseAllDocuments(text).map((document) => document.toJS()).filter(Boolean);
 }

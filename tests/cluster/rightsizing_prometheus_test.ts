@@ -8,7 +8,14 @@ import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
-import { requestToken } from "./scene/account_token.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  requestToken,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
 import { readyPod } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
@@ -18,13 +25,6 @@ import {
   UNDERSIZED,
   whenRecord,
 } from "./scene/optimization_policies.ts";
-import {
-  openRealNode,
-  type PodName,
-  type RealNode,
-  type ScratchNamespace,
-  scratchNamespace,
-} from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const ACCOUNT = "collector";

@@ -11,8 +11,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, readyPod, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
-import { onNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { eventsOf } from "./scene/reported.ts";
+import { eventsOf, onNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const OWN = 50;
@@ -30,15 +29,13 @@ function awaitsNode(pod: unknown): boolean {
  * namespace's pods with requests and places, how many pods of the cluster wait, and events.
  */
 async function viewOf(node: RealNode, namespace: string) {
-  const items = async (path: string, query = {}): Promise<readonly Record<string, unknown>[]> =>
-    listOf(objectOf(await node.connection.request({ path, query })).items).map(objectOf);
-  const nodes = await items("/api/v1/nodes");
+  const nodes = await node.items("/api/v1/nodes");
   const described = await kubectl.must([
     ...["describe", "node", String(objectOf(nodes[0]?.metadata).name)],
   ]);
   const [, table = ""] = described.split("Allocated resources:");
-  const pods = await items(`/api/v1/namespaces/${namespace}/pods`);
-  const pending = await items("/api/v1/pods", { fieldSelector: "status.phase=Pending" });
+  const pods = await node.items(`/api/v1/namespaces/${namespace}/pods`);
+  const pending = await node.items("/api/v1/pods", { fieldSelector: "status.phase=Pending" });
   const events = await eventsOf(node, { namespace });
   return {
     allocated: [...table.matchAll(/^ {2}(cpu|memory) +(\S+) \(/gm)].map(([, ...pair]) => pair),

@@ -11,7 +11,6 @@
 /** The machine's version of cgroups, or the reason why there can be no such cgroup. */
 export type HostOffer = { readonly version: 1 | 2 } | { readonly reason: string };
 
-/** The cgroups while they exist. */
 export interface OwnCgroup extends AsyncDisposable {
   /** The cgroup root as an agent sees it. */
   readonly root: string;

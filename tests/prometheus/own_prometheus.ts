@@ -1,12 +1,11 @@
 /**
- * A real Prometheus of a test's own (a process with a folder of its own, gone when the test ends), and a
- * program with metrics for it to collect.
+ * A real Prometheus of a test's own (a process with a folder of its own, gone when the test ends), and
+ * metrics for it to collect.
  *
  * @module
  */
 import { until } from "../cluster/scene/until.ts";
 
-/** Where it listens, and what it collects. */
 interface OwnPrometheusOptions {
   /** Address and port to listen on. @default {a free port of the loopback} */
   readonly listen?: string;
@@ -29,7 +28,6 @@ export interface OwnPrometheus extends AsyncDisposable {
 const HOST = "127.0.0.1";
 /** Debian's package puts it there; another place can be given. */
 const PROGRAM = Deno.env.get("PROMETHEUS") ?? "/usr/bin/prometheus";
-/** Comes with it. */
 const TOOL = PROGRAM.replace(/[^/]*$/, "promtool");
 const MISSING = `${PROGRAM} does not exist (package prometheus, or PROMETHEUS)`;
 /** Short, so that tests need not wait. */
@@ -105,7 +103,6 @@ export async function startPrometheus(
   return { url, stop, [Symbol.asyncDispose]: dispose };
 }
 
-/** Makes the blocks of its database. */
 async function backfill(folder: string, history: string): Promise<void> {
   const file = `${folder}/history.txt`;
   await Deno.writeTextFile(file, history);
@@ -126,36 +123,15 @@ function freeAddress(): string {
   return `${HOST}:${listener.addr.port}`;
 }
 
-/** One metric that a test sets. */
-interface Exporter extends AsyncDisposable {
-  /** Address and port. */
-  readonly address: string;
-  /** Values by the labels of their series. */
-  readonly values: Map<Readonly<Record<string, string>>, number>;
-}
-
-/** Serves the metric `name` on a free port. */
-export function serveExporter(
-  { hostname = HOST, name }: { readonly hostname?: string; readonly name: string },
-): Exporter {
-  const values = new Map<Readonly<Record<string, string>>, number>();
-  const text = (): string =>
-    Array.from(values, ([labels, value]) => `${name}{${labelText(labels)}} ${value}\n`).join("");
+/** Serves metrics on a free port of the loopback. */
+export function serveMetrics(text = ""): AsyncDisposable & { readonly address: string } {
+  const headers = { "content-type": "text/plain; version=0.0.4" };
   const server = Deno.serve(
-    { hostname, port: 0, onListen() {} },
-    () => new Response(text(), { headers: { "content-type": "text/plain; version=0.0.4" } }),
+    { hostname: HOST, port: 0, onListen() {} },
+    () => new Response(text, { headers }),
   );
   return {
-    address: `${hostname}:${server.addr.port}`,
-    values,
+    address: `${HOST}:${server.addr.port}`,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
-}
-
-/** Backslash, quote and line feed are escaped: the text format of Prometheus. */
-function labelText(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels).map(([label, value]) => {
-    const escaped = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
-    return `${label}="${escaped}"`;
-  }).join(",");
 }

@@ -13,17 +13,21 @@ import {
 } from "../contract/support/usage_scene.ts";
 import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { instantQueriesContract, METRIC_SERIES } from "../contract/usage_contracts.ts";
 import {
   type OwnPrometheus,
-  serveExporter,
+  serveMetrics,
   startPrometheus,
   withoutPrometheus,
 } from "./own_prometheus.ts";
 import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { createPrometheusUsageSource } from "../../controller/rightsizing/sources/prometheus_usage.ts";
-import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_contracts.ts";
+import {
+  instantQueriesContract,
+  METRIC_SERIES,
+  usageSourceContract,
+  type UsageSourceHarness,
+} from "../contract/usage_contracts.ts";
 
 /** Minutes before the end at which a container of the living pod was restarted: its counter began anew. */
 const RESTART_MINUTES = 15;
@@ -99,31 +103,11 @@ function recordedUsage(
   return recorded;
 }
 
-if (withoutPrometheus()) {
-  Deno.test.ignore("createInstantQueries() against a real Prometheus", () => {});
-} else {
-  instantQueriesContract("createInstantQueries()", async () => {
-    const exporter = serveExporter({ name: "jobs" });
-    for (const [workload, value] of METRIC_SERIES) exporter.values.set({ workload }, value);
-    const prometheus = await startPrometheus({ target: exporter.address });
-    return {
-      subject: createInstantQueries({ program: "test" }),
-      server: prometheus.url,
-      wall: systemClock.wall,
-      stop: prometheus.stop,
-      async close() {
-        await prometheus[Symbol.asyncDispose]();
-        await exporter[Symbol.asyncDispose]();
-      },
-    };
-  });
-}
-
 const NEVER = new AbortController().signal;
 
 async function open(): Promise<UsageSourceHarness & { readonly prometheus: OwnPrometheus }> {
   const endMs = 1000 * Math.floor(systemClock.wall() / 1000);
-  const exporter = serveExporter({ name: "nothing" });
+  const exporter = serveMetrics();
   const prometheus = await startPrometheus({
     target: exporter.address,
     history: usageHistory(endMs),
@@ -146,8 +130,27 @@ async function open(): Promise<UsageSourceHarness & { readonly prometheus: OwnPr
 }
 
 if (withoutPrometheus()) {
-  Deno.test.ignore("createPrometheusUsageSource() against a real Prometheus", () => {});
+  Deno.test.ignore("queries against a real Prometheus", () => {});
 } else {
+  instantQueriesContract("createInstantQueries()", async () => {
+    const series = Array.from(
+      METRIC_SERIES,
+      ([workload, value]) => `jobs{workload=${JSON.stringify(workload)}} ${value}\n`,
+    );
+    const exporter = serveMetrics(series.join(""));
+    const prometheus = await startPrometheus({ target: exporter.address });
+    return {
+      subject: createInstantQueries({ program: "test" }),
+      server: prometheus.url,
+      wall: systemClock.wall,
+      stop: prometheus.stop,
+      async close() {
+        await prometheus[Symbol.asyncDispose]();
+        await exporter[Symbol.asyncDispose]();
+      },
+    };
+  });
+
   usageSourceContract("createPrometheusUsageSource()", open);
 
   Deno.test("createPrometheusUsageSource() asks no more points than a real Prometheus answers", async () => {

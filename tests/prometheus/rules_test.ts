@@ -5,11 +5,11 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { alertRules } from "../fixtures/metrics/alerts_and_dashboards.ts";
-import { promtool, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import { promtool, serveMetrics, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 import * as z from "zod";
 import { until } from "../cluster/scene/until.ts";
 import {
+  alertRules,
   dashboards,
   dashboardSchema,
   queriesOf,
@@ -215,30 +215,19 @@ Deno.test({
   },
 });
 
-const HOST = "127.0.0.1";
-
-function serve(text: string): Deno.HttpServer<Deno.NetAddr> {
-  const headers = { "content-type": "text/plain; version=0.0.4" };
-  return Deno.serve(
-    { hostname: HOST, port: 0, onListen() {} },
-    () => new Response(text, { headers }),
-  );
-}
-
 Deno.test({
   name: "dashboards: each query of each panel has an answer from what the programs serve",
   ignore: withoutPrometheus(),
   async fn() {
-    await using agent = serve((await agentMetrics()).text);
-    await using controller = serve((await controllerMetrics()).text);
-    const target = `${HOST}:${agent.addr.port}`;
+    await using agent = serveMetrics((await agentMetrics()).text);
+    await using controller = serveMetrics((await controllerMetrics()).text);
     await using prometheus = await startPrometheus({
-      target,
+      target: agent.address,
       job: {
         honor_labels: true,
         static_configs: [
-          { targets: [target], labels: { node: "node-1" } },
-          { targets: [`${HOST}:${controller.addr.port}`] },
+          { targets: [agent.address], labels: { node: "node-1" } },
+          { targets: [controller.address] },
         ],
       },
     });

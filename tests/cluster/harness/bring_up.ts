@@ -27,14 +27,12 @@ import { findProgram, folderEntries, run } from "./shell.ts";
 import { removeTraces } from "./machine_traces.ts";
 import { killPods, removeCgroups, unmountBelow } from "./cgroups.ts";
 
-/** Input of the inner part. */
 export interface BringUpOptions {
   readonly settings: Settings;
   readonly progress: Progress;
   readonly path: string;
 }
 
-/** Brings the cluster up; returns the names of what had to be started. */
 export async function bringUp(
   instance: Instance,
   { settings, progress, path }: BringUpOptions,

@@ -210,7 +210,6 @@ function terms(text: string): readonly string[] {
 
 const CGROUP_ROOT = "/sys/fs/cgroup";
 
-/** One line of `/proc/mounts`. */
 export interface Mount {
   readonly path: string;
   readonly type: string;
@@ -246,12 +245,10 @@ export function cgroupMounts(mounts: readonly Mount[]): readonly string[] {
     .filter((path) => path === CGROUP_ROOT || path.startsWith(`${CGROUP_ROOT}/`));
 }
 
-/** The present mounts. */
 export async function readMounts(): Promise<readonly Mount[]> {
   return parseMounts(await Deno.readTextFile("/proc/mounts"));
 }
 
-/** Unmounts everything under a directory. */
 export async function unmountBelow(directory: string): Promise<void> {
   for (const path of mountsBelow(await readMounts(), directory)) {
     // Lazily: a process that is still ending may hold a file.

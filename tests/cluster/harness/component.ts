@@ -44,7 +44,6 @@ export const PHASES: readonly (readonly ComponentName[])[] = [
 /** All names, in the order of starting. */
 export const COMPONENT_NAMES: readonly ComponentName[] = PHASES.flat();
 
-/** The name, when it is one. Throws a `RangeError` that lists all otherwise. */
 export function componentNamed(name: string): ComponentName {
   const found = COMPONENT_NAMES.find((each) => each === name);
   if (found !== undefined) return found;
@@ -55,7 +54,6 @@ export function componentNamed(name: string): ComponentName {
   );
 }
 
-/** The arguments and probes of a component. */
 export function component(name: ComponentName, instance: Instance): Component {
   return { name, ...DESCRIPTIONS[name](instance) };
 }
@@ -312,7 +310,6 @@ function service({ name, clusterIP, ports }: {
   ];
 }
 
-/** A ClusterRole and its binding to the user of the same name. */
 function role(name: string, rules: readonly KubeObject[]): KubeObject[] {
   const apiVersion = "rbac.authorization.k8s.io/v1";
   return [

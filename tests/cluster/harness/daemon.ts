@@ -5,7 +5,6 @@
  */
 import { run } from "./shell.ts";
 
-/** The command of a daemon, with its log and its record. */
 export interface DaemonCommand {
   readonly command: readonly string[];
   /** Written to at its end. */
@@ -100,19 +99,16 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Waits so many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A process that was started. */
 export interface ProcessRecord {
   readonly pid: number;
   /** Since the machine's start, in clock ticks: field 22 of `/proc/PID/stat`. */
   readonly startTicks: number;
 }
 
-/** Fields of `/proc/PID/stat`. */
 export interface ProcessStat {
   /** `Z` and `X` are dead. */
   readonly state: string;

@@ -77,7 +77,6 @@ const schema = z.strictObject({
   binaries: z.record(z.string(), z.string()),
 });
 
-/** The decisions. */
 export type Settings = z.infer<typeof schema>;
 
 /** Reads what {@linkcode writeSettings} wrote. Throws a `SyntaxError` for anything else. */
@@ -95,7 +94,6 @@ export async function readSettings({ directory }: Instance): Promise<Settings | 
   return text === undefined ? undefined : parseSettings(text);
 }
 
-/** Keeps the settings. */
 export async function writeSettings({ directory }: Instance, settings: Settings): Promise<void> {
   await Deno.writeTextFile(`${directory}/settings.json`, `${JSON.stringify(settings, null, 2)}\n`);
 }

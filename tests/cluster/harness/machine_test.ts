@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
 import {
-  cgroupMounts,
   enableControllers,
   foreignPodProcesses,
   instanceCgroups,
-  mountsBelow,
   ownPodCgroups,
-  parseMounts,
   removeCgroups,
   restoreControllers,
 } from "./cgroups.ts";
 import { isSame, parseStat } from "./daemon.ts";
-import { BINARIES, download } from "./install/binary.ts";
-import { goModule } from "./install/build_binary.ts";
 import { DEFAULT_NAME, type Instance, instanceNamed } from "./instance.ts";
-import { lockFile } from "./progress.ts";
+
+/** The harness leaves others' pods, cgroups and processes on the machine alone. */
 
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ dir: "/tmp" });
@@ -123,34 +119,6 @@ Deno.test("enableControllers() and restoreControllers() change what was missing,
   }
 });
 
-Deno.test("parseMounts() gives mounts below a folder, the last first, and those of cgroups", () => {
-  const mounts = parseMounts(`cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0
-cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
-cgroup /srv/part/cpu cgroup rw,cpu 0 0
-tmpfs /state/a/kubelet tmpfs rw 0 0
-overlay /state/a/kubelet/b\\040c overlay rw 0 0
-tmpfs /state/ab tmpfs rw 0 0
-`);
-  assert.deepEqual(mountsBelow(mounts, "/state/a"), ["/state/a/kubelet/b c", "/state/a/kubelet"]);
-  assert.deepEqual(cgroupMounts(mounts), ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified"]);
-});
-
-Deno.test("lockFile() is held by one alone, also when the one before removed the file", async () => {
-  await inFolder(async (folder) => {
-    const path = `${folder}/new/lock`;
-    const said = Promise.withResolvers<string>();
-    const progress = { say: said.resolve, now: () => 0 };
-    const first = await lockFile(path, { progress });
-    const second = lockFile(path, { progress });
-    assert.equal(await said.promise, `waiting for process ${Deno.pid}, which holds ${path}`);
-    await first.remove();
-    first[Symbol.dispose]();
-    using _held = await second;
-    // The locked file is the one that the next run opens.
-    assert.equal(await Deno.readTextFile(path), `${Deno.pid}\n`);
-  });
-});
-
 Deno.test("isSame() distinguishes a process from another that got its number, and from its remains", () => {
   // Counted after the last parenthesis of the command.
   const stat = parseStat("42 (a) b (c) S 1 42 42 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 7 0 987654 1 2");
@@ -174,44 +142,4 @@ Deno.test("instanceNamed() keeps instances apart, and refuses what is no name of
   for (const name of ["", "A", "a_b", "../x", "a/b", "-a", "a-", "1a", "a".repeat(41)]) {
     assert.throws(() => instanceNamed(name), RangeError, name);
   }
-});
-
-Deno.test("goModule() replaces Kubernetes' staging modules, those required as exactly v0.0.0", () => {
-  const goMod = `module k8s.io/kubernetes
-
-go 1.26.0
-
-require (
-	k8s.io/api v0.0.0
-	k8s.io/klog/v2 v2.140.0
-	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2
-)
-`;
-  const [kubelet] = BINARIES.filter(({ name }) => name === "kubelet");
-  const { files, linkerFlags } = goModule(kubelet ?? assert.fail(), goMod);
-  assert.match(files["go.mod"] ?? "", /^require k8s\.io\/kubernetes v1\.36\.3$/m);
-  assert.deepEqual((files["go.mod"] ?? "").match(/^replace.*$/gm), [
-    "replace k8s.io/api => k8s.io/api v0.36.3",
-  ]);
-  assert.ok(linkerFlags.includes("component-base/version.gitVersion=v1.36.3"));
-});
-
-Deno.test("download() has the whole content, and throws when refused, broken off or stalled", async () => {
-  const half = (stream: ReadableStreamDefaultController) => stream.enqueue(new Uint8Array(1000));
-  const broken = (stream: ReadableStreamDefaultController) => stream.error(new Error("broken"));
-  const answers: Readonly<Record<string, () => BodyInit>> = {
-    "/good": () => "a program",
-    "/break": () => new ReadableStream({ start: half, pull: broken }),
-    "/stall": () => new ReadableStream({ start: half }),
-  };
-  const options = { port: 0, hostname: "127.0.0.1", onListen() {}, onError: () => new Response() };
-  await using server = Deno.serve(options, ({ url }) => {
-    const answer = answers[new URL(url).pathname];
-    return answer === undefined ? new Response("no", { status: 403 }) : new Response(answer());
-  });
-  const get = (path: string) => download(`http://127.0.0.1:${server.addr.port}${path}`, 50);
-  assert.equal(new TextDecoder().decode(await get("/good")), "a program");
-  await assert.rejects(get("/none"), /status 403$/);
-  await assert.rejects(get("/break"));
-  await assert.rejects(get("/stall"), /nothing came for 0\.05 s$/);
 });

@@ -7,7 +7,6 @@
 import { type Instance, NETWORK } from "./instance.ts";
 import { run } from "./shell.ts";
 
-/** Options of the machine or the user. */
 export interface NodeOptions {
   /** `static` gives whole CPUs to Guaranteed pods, with a resize that is then Infeasible. */
   readonly cpuManager: "none" | "static";
@@ -18,10 +17,8 @@ export interface NodeOptions {
   readonly snapshotter: "overlayfs" | "native";
 }
 
-/** The image of the process that holds a pod's namespaces. */
 export const PAUSE_IMAGE = "localhost/coallocator-pause:1";
 
-/** The name of the folder in which kube-proxy, coredns and others find how to reach the API. */
 const PLUGINS_NOT_NEEDED = [
   "io.containerd.snapshotter.v1.aufs",
   "io.containerd.snapshotter.v1.btrfs",
@@ -47,7 +44,6 @@ const AUDIT_POLICY = {
   ],
 };
 
-/** Texts by file name below the instance's directory. */
 export function nodeFiles(
   instance: Instance,
   options: NodeOptions,
@@ -243,7 +239,6 @@ function certificateSpecs({ nodeName }: Instance): readonly CertificateSpec[] {
   ];
 }
 
-/** The arguments of `openssl req` for a certificate. */
 function signArguments(spec: CertificateSpec): readonly string[] {
   const authority = spec.authority ?? "ca";
   const names = spec.alternativeNames ?? [];
@@ -330,7 +325,6 @@ export function kubeconfig(
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
-/** Writes `USER.kubeconfig` for all users from the certificates in `pki/`. */
 export async function writeKubeconfigs(instance: Instance): Promise<void> {
   const { directory } = instance;
   const read = (file: string): Promise<string> => Deno.readTextFile(`${directory}/pki/${file}`);

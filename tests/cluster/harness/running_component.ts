@@ -24,17 +24,14 @@ const ASK_EVERY_MS = 200;
 const TAIL_LINES = 15;
 const LINE_LENGTH = 300;
 
-/** The file in which a component's process is noted. */
 function recordFile({ directory }: Instance, name: ComponentName): string {
   return `${directory}/run/${name}`;
 }
 
-/** The file that a component writes its log to. */
 function logFile({ directory }: Instance, name: ComponentName): string {
   return `${directory}/logs/${name}.log`;
 }
 
-/** The process of a component while it lives. */
 export function runningComponent(
   instance: Instance,
   name: ComponentName,
@@ -69,7 +66,6 @@ export async function stopComponent(instance: Instance, name: ComponentName): Pr
   return true;
 }
 
-/** A condition to wait for. */
 export interface Awaited {
   readonly about: string;
   /** Undefined when it is so, otherwise the reason why not. */
@@ -103,7 +99,6 @@ export async function waitForComponent(
   }
 }
 
-/** The last lines of a component's log under its path. */
 async function logTail(instance: Instance, name: ComponentName): Promise<string> {
   const text = await readIfThere(logFile(instance, name)) ?? "";
   const lines = text.trimEnd().split("\n").slice(-TAIL_LINES);
@@ -173,14 +168,12 @@ function firstLine(text: string): string {
   return text.trim().split("\n")[0] ?? "";
 }
 
-/** A cluster. */
 export interface ClusterStatus {
   /** Whether all components and the node are ready. */
   readonly ready: boolean;
   readonly table: string;
 }
 
-/** Asks all components and the node. Works inside the namespace. */
 export async function clusterStatus(instance: Instance): Promise<ClusterStatus> {
   using prober = await openProber(instance);
   const rows = await Promise.all(

@@ -4,11 +4,9 @@
  * @module
  */
 
-/** How a program is run. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly directory?: string;
-  /** Given on standard input. */
   readonly input?: string;
 }
 
@@ -60,7 +58,6 @@ export async function findProgram(name: string, path: string): Promise<string | 
   return undefined;
 }
 
-/** Whether this is a file that may be run. */
 export async function isExecutable(path: string): Promise<boolean> {
   try {
     const { isFile, mode } = await Deno.stat(path);

@@ -23,11 +23,9 @@ export interface ImageOptions {
   readonly only?: readonly string[];
 }
 
-/** An image that was built. */
 export interface BuiltImage {
   /** Repository and tag. */
   readonly name: string;
-  /** The archive. */
   readonly path: string;
   readonly bytes: number;
   /** Bytes of the program's own script. */

@@ -7,12 +7,10 @@ import { permissionFlags, type PermissionSet } from "../../../tools/build/permis
 import { type Program, PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 import { type Bytes, imageArchive, type TarEntry } from "../harness/install/image_archive.ts";
 
-/** The contents of the image. */
 export interface ProgramImageParts {
   /** Repository and tag. */
   readonly name: string;
   readonly runtime: readonly TarEntry[];
-  /** The bundle. */
   readonly script: Bytes;
   /** The program's set in `deno.json`. */
   readonly permissions: PermissionSet;
@@ -63,7 +61,6 @@ function scriptPath({ name }: Program): string {
   return `/${name}.js`;
 }
 
-/** Where Deno stands in the image. */
 export const DENO_PATH = "/deno";
 
 /** Paths of shared libraries in what `ldd` prints. */

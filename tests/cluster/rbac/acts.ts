@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { createAccessReviews } from "../../../adapters/kube/client/api_checks.ts";
 import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
 import {
   horizontalPodAutoscalerListWatch,
@@ -92,6 +93,7 @@ const LEASES = "leases.coordination.k8s.io";
 const POLICIES = "optimizationpolicies.optipod.io";
 const REPORTS = "recommendationreports.optipod.io";
 const VPAS = "verticalpodautoscalers.autoscaling.k8s.io";
+const LIST_PODS = { verb: "list", group: "", resource: "pods" };
 /** By then a watch that is permitted has begun. */
 const WATCHED_MS = 5_000;
 
@@ -111,7 +113,7 @@ function merged<T>(from: readonly T[], acts: (each: T) => RoleActs): RoleActs {
   return Object.assign({}, ...from.map(acts));
 }
 
-/** The two rights of a copy that a program keeps of a kind. */
+/** The two rights of a copy that is kept of a kind. */
 function follow(rights: string, source: Source): RoleActs {
   return {
     [`list ${rights}`]: (...at) => source(...at).list(new AbortController().signal),
@@ -151,7 +153,6 @@ function allocationIn(namespace: string): PodAllocation {
   return { ...owned, metadata };
 }
 
-/** The agent's. */
 export const AGENT_ACTS: RoleActs = {
   ...follow(ALLOCATIONS, (connection) => allocationListWatch(connection)),
   [`patch ${ALLOCATIONS}`]: (connection, namespace) =>
@@ -217,9 +218,11 @@ function templateOf(apiVersion: string, kind: string): Perform {
 
 const WORKLOAD_KINDS: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
-/** The controller's. */
 export const CONTROLLER_ACTS: RoleActs = {
   ...followAll({
+    "deployments.apps": (connection) => workloadListWatch(connection, { kind: "Deployment" }),
+    "statefulsets.apps": (connection) => workloadListWatch(connection, { kind: "StatefulSet" }),
+    "daemonsets.apps": (connection) => workloadListWatch(connection, { kind: "DaemonSet" }),
     pods: (connection) => podListWatch(connection),
     nodes: (connection) => nodeListWatch(connection),
     namespaces: (connection) => namespaceListWatch(connection),
@@ -233,14 +236,6 @@ export const CONTROLLER_ACTS: RoleActs = {
     [`configmaps "mbcas-config"${HERE}`]: (connection, namespace) =>
       configMapListWatch(connection, { namespace, name: "mbcas-config" }),
   }),
-  ...merged(
-    WORKLOAD_KINDS,
-    (kind) =>
-      follow(
-        `${kind.toLowerCase()}s.apps`,
-        (connection) => workloadListWatch(connection, { kind }),
-      ),
-  ),
   "patch pods/resize": (connection, namespace) =>
     createPodResizer(connection).resize(namespace, "web", {
       metadata: { uid: UID },
@@ -262,6 +257,11 @@ export const CONTROLLER_ACTS: RoleActs = {
   [`get ${LEASES} "${CONTROLLER_LEASE}"${HERE}`]: (...at) => leadership(...at).read(),
   [`update ${LEASES} "${CONTROLLER_LEASE}"${HERE}`]: (connection, namespace) =>
     leadership(connection, namespace).update(candidacy(namespace)),
+  // For the dashboard.
+  "create tokenreviews.authentication.k8s.io": (connection) =>
+    createAccessReviews(connection).userOf("none"),
+  "create subjectaccessreviews.authorization.k8s.io": (connection) =>
+    createAccessReviews(connection).isAllowed({ username: "none" }, LIST_PODS),
 };
 
 /** Memory in ConfigMaps; an apply of what is not there needs `patch` and `create`. */
@@ -302,12 +302,9 @@ function templateActs(kind: WorkloadKind): RoleActs {
 
 function vpaIn(namespace: string) {
   const metadata = { name: "web", namespace, uid: UID, resourceVersion: "", annotations: {} };
-  return publishedVPA({ kind: "Deployment", metadata }, [
-    { container: "app", cpu: 150, memory: 2 ** 20, explanation: "" },
-  ]);
+  return publishedVPA({ kind: "Deployment", metadata }, []);
 }
 
-/** Acts that the component rightsizing adds. */
 export const RIGHTSIZING_ACTS: RoleActs = {
   ...followAll({
     [POLICIES]: (connection) => optimizationPolicyListWatch(connection),
@@ -338,7 +335,6 @@ export const RIGHTSIZING_ACTS: RoleActs = {
     createVPAPublisher(connection).remove({ namespace, name: "none", uid: UID }),
 };
 
-/** Acts that the component placement adds. */
 export const PLACEMENT_ACTS: RoleActs = {
   ...followAll({
     "replicasets.apps": (connection) => replicaSetListWatch(connection),
@@ -390,7 +386,6 @@ export const CERTIFICATE_ACTS: RoleActs = {
     trust(connection).write({ resourceVersion: "1", bundles: [["rbac-test.mbcas.io", ""]] }, ""),
 };
 
-/** Acts that the component webhook adds. */
 export const WEBHOOK_ACTS: RoleActs = {
   ...merged(ENDPOINT_SLICES, endpointActs),
   ...CERTIFICATE_ACTS,

@@ -11,10 +11,9 @@ import type {
 } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
-import { connectByToken, requestToken } from "../scene/account_token.ts";
+import { connectByToken, requestToken } from "../scene/real_node.ts";
 import { until } from "../scene/until.ts";
 
-/** A rule of a role. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -137,13 +136,11 @@ export async function refusalsIn(
   return refusals;
 }
 
-/** The rights of the account. */
 export interface CopiedRole {
   /** Rights that count in one namespace only count in that of the account. */
   readonly rights: readonly AccessRule[];
   /** Rules in the whole cluster that are no part of what is tried. */
   readonly beside?: readonly PolicyRule[];
-  /** Binds the token to the node. */
   readonly node?: { readonly name: string; readonly uid: string };
 }
 

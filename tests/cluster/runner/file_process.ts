@@ -5,7 +5,6 @@
  */
 import type { SuiteFile } from "./suite_table.ts";
 
-/** The result of a file. */
 export interface FileResult {
   readonly file: SuiteFile;
   readonly sums: TestSums;
@@ -56,17 +55,14 @@ export async function runFileProcess(
   }
 }
 
-/** Tests by outcome. */
 export interface TestSums {
   readonly passed: number;
   readonly failed: number;
   readonly ignored: number;
 }
 
-/** No tests. */
 export const NO_TESTS: TestSums = { passed: 0, failed: 0, ignored: 0 };
 
-/** Adds two. */
 export function addSums(a: TestSums, b: TestSums): TestSums {
   return {
     passed: a.passed + b.passed,

@@ -20,7 +20,6 @@ export type Lane = "beside" | "node" | "components" | "timed" | "alone";
 /** Runs at every change, or when the commit's hash chooses the rotation. */
 export type Layer = "core" | 1 | 2 | 3 | 4;
 
-/** A test file of `tests/cluster/`. */
 export interface SuiteFile {
   /** File name without `_test.ts`. */
   readonly name: string;
@@ -30,50 +29,41 @@ export interface SuiteFile {
   readonly seconds: number;
 }
 
-/** The number of rotations. */
 export const ROTATIONS = 4;
 
 type Row = readonly [name: string, layer: Layer, lane: Lane, seconds: number];
 
 const ROWS: readonly Row[] = [
-  ["market", "core", "node", 110],
+  ["market", "core", "node", 60],
   ["admission_policy", "core", "beside", 20],
   ["rbac", "core", "beside", 12],
   ["crd", "core", "beside", 28],
-  ["rightsizing", "core", "components", 150],
-  ["placement_split", "core", "timed", 76],
+  ["rightsizing", "core", "components", 120],
+  ["placement", "core", "timed", 180],
   ["uninstall", "core", "alone", 45],
   ["contract", "core", "alone", 40],
 
-  ["holds", 1, "alone", 130],
-  ["rightsizing_conflicts", 1, "alone", 102],
-  ["unchanged", 1, "alone", 30],
+  ["demand", 1, "alone", 165],
+  ["vpa", 1, "alone", 60],
   ["placement_policy", 1, "beside", 79],
-  ["refusals", 1, "node", 21],
+  ["refusals", 1, "beside", 25],
 
-  ["opt_out", 2, "alone", 130],
-  ["demand", 2, "alone", 100],
+  ["pods", 2, "node", 90],
   ["coalloc", 2, "alone", 45],
-  ["bounds", 2, "alone", 80],
+  ["unchanged", 2, "alone", 30],
   ["dashboard", 2, "node", 40],
   ["housekeeping", 2, "beside", 19],
 
-  ["faults", 3, "alone", 215],
-  ["hpa_signal", 3, "alone", 66],
-  ["placement_nodes", 3, "components", 41],
+  ["faults", 3, "alone", 170],
   ["program_pods", 3, "node", 35],
-  ["policy_engine", 3, "node", 27],
   ["rightsizing_policies", 3, "beside", 17],
 
   ["helm", 4, "alone", 120],
   ["second_cluster", 4, "alone", 70],
-  ["placement_replicas", 4, "alone", 68],
   ["rightsizing_prometheus", 4, "components", 72],
   ["server_versions", 4, "beside", 74],
-  ["guaranteed", 4, "node", 53],
 ];
 
-/** All test files. */
 export const SUITE_TABLE: readonly SuiteFile[] = ROWS.map(([name, layer, lane, seconds]) => ({
   name,
   layer,
@@ -89,11 +79,8 @@ export function rotationOf(hash: string): Exclude<Layer, "core"> {
   return parseInt(hash.slice(0, 8), 16) % ROTATIONS + 1 as Exclude<Layer, "core">;
 }
 
-/** How files are run. */
 export interface RunSuiteOptions {
-  /** Files at a time. */
   readonly jobs: number;
-  /** Runs one file to its end. */
   readonly runFile: (file: SuiteFile) => Promise<void>;
   /** Installs the product's components, for all files that need them. */
   readonly installComponents: () => Promise<AsyncDisposable>;

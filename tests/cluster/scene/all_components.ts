@@ -10,7 +10,6 @@ import { PRODUCT_NAMESPACE } from "./product.ts";
 import {
   makeOverlay,
   type ManifestObject,
-  type OverlaySettings,
   parseObjects,
   renderManifests,
 } from "../rendered_manifests.ts";
@@ -41,73 +40,53 @@ const SETTINGS = {
   },
 };
 
-/** Installs them, and removes them in the end. */
-export async function installAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
-  const components = ["rightsizing", "webhook", "placement"] as const;
-  await using undo = new AsyncDisposableStack();
-  undo.defer(() => forget(kubectl));
-  undo.use(await withComponents(kubectl, { components, settings: SETTINGS }));
-  return undo.move();
-}
-
-/** Deletes placement's ConfigMaps, which would go with its next look, were it on. */
-async function forget(kubectl: Kubectl): Promise<void> {
-  for (const label of ["spotalis.io/memory", "spotalis.io/placement-status"]) {
-    const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", label];
-    await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
-  }
-}
-
-/** The same for one test file, unless they are there for the whole run. */
-export async function withAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
-  if (Deno.env.get(COMPONENTS_INSTALLED) === undefined) return await installAllComponents(kubectl);
-  return { [Symbol.asyncDispose]: () => Promise.resolve() };
-}
-
-const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
+const COMPONENTS = ["rightsizing", "webhook", "placement"] as const;
 const OVERLAY = "overlays/kind";
+const OVERLAY_FOLDER = new URL(`../../../manifests/${OVERLAY}`, import.meta.url).pathname;
 const CONTROLLER = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
-
-/** Turned on by components. */
-export interface TurnedOn extends OverlaySettings {
-  readonly components: readonly ("rightsizing" | "webhook" | "placement")[];
-}
 
 /**
  * Applies the overlay that is installed with the components, and waits until the controllers run with
  * them. In the end the overlay alone is applied again, and what only the components have is deleted but
  * for the definitions.
  */
-async function withComponents(
-  kubectl: Kubectl,
-  { components, ...settings }: TurnedOn,
-): Promise<AsyncDisposable> {
-  const folder = await makeOverlay(OVERLAY, { components, ...settings });
+export async function installAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
+  const folder = await makeOverlay(OVERLAY, { components: COMPONENTS, settings: SETTINGS });
   const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
     `${kind}/${namespace}/${name}`;
   const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));
   const added = parseObjects(await kubectl.must(["kustomize", folder]))
     .filter((object) => !usual.has(names(object)));
+  const listOf = (isDefinition: boolean) => ({
+    ...{ apiVersion: "v1", kind: "List" },
+    items: added.filter(({ kind }) => (kind === "CustomResourceDefinition") === isDefinition),
+  });
+  const rolledOut = ["rollout", "status", ...CONTROLLER, "--timeout=120s"];
   const restore = async (): Promise<void> => {
     await Deno.remove(folder, { recursive: true });
-    await kubectl.must(["apply", "-k", `${MANIFESTS}/${OVERLAY}`]);
-    const items = added.filter(({ kind }) => kind !== "CustomResourceDefinition");
-    const list = { apiVersion: "v1", kind: "List", items };
-    await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], list);
-    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+    await kubectl.must(["apply", "-k", OVERLAY_FOLDER]);
+    await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], listOf(false));
+    await kubectl.must(rolledOut);
+    // Placement's ConfigMaps would go with its next look, were it on.
+    for (const label of ["spotalis.io/memory", "spotalis.io/placement-status"]) {
+      const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", label];
+      await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
+    }
   };
   try {
     // Definitions first: nothing else is known of their kinds.
-    const items = added.filter(({ kind }) => kind === "CustomResourceDefinition");
-    if (items.length > 0) {
-      const list = { apiVersion: "v1", kind: "List", items };
-      await kubectl.must(["apply", "--server-side", "-f", "-"], list);
-    }
+    await kubectl.must(["apply", "--server-side", "-f", "-"], listOf(true));
     await kubectl.must(["apply", "-k", folder]);
-    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+    await kubectl.must(rolledOut);
   } catch (error) {
     await restore();
     throw error;
   }
   return { [Symbol.asyncDispose]: restore };
+}
+
+/** The same for one test file, unless they are there for the whole run. */
+export async function withAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
+  if (Deno.env.get(COMPONENTS_INSTALLED) === undefined) return await installAllComponents(kubectl);
+  return { [Symbol.asyncDispose]: () => Promise.resolve() };
 }

@@ -9,6 +9,7 @@ import type {
   KubeConnection,
   OpenKubeConnection,
 } from "../../../adapters/kube/client/connection.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
@@ -16,7 +17,7 @@ import type { Pod, PodContainer, ResourceAmounts } from "../../../shared/api/pod
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
-import { firstNode, openRealNode, scratchNamespace } from "./real_node.ts";
+import { openRealNode, scratchNamespace } from "./real_node.ts";
 import { pause } from "./until.ts";
 
 /** A namespace of the cluster, and a client with all rights in it. */
@@ -45,7 +46,7 @@ export async function openContractWorld(): Promise<ContractWorld> {
   return {
     connection,
     namespace,
-    nodeName: await firstNode(node),
+    nodeName: parseIdentity((await node.items("/api/v1/nodes"))[0]).name,
     find,
     async close() {
       await scratch.remove();

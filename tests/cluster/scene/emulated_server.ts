@@ -5,12 +5,14 @@
  *
  * @module
  */
+import recordedRunning from "../../fixtures/kubelet-status/running.json" with { type: "json" };
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
   patchRequest,
 } from "../../../adapters/kube/client/connection.ts";
+import { component } from "../harness/component.ts";
 import { endProcess, livingProcess, readIfThere, startDaemon } from "../harness/daemon.ts";
 import { type Instance, NETWORK, readSettings } from "../harness/instance.ts";
 import { openProber } from "../harness/running_component.ts";
@@ -21,26 +23,23 @@ import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
 import { readNode } from "../../../adapters/kube/kinds/nodes.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import { sampleDesired } from "../../contract/support/sample_objects.ts";
 import { createKubectl } from "../kubectl.ts";
 import { applyRights } from "../rendered_manifests.ts";
-import { connectByToken, requestToken } from "./account_token.ts";
+import { allocationBody, untilInForce } from "./policy_stage.ts";
+import { connectByToken, requestToken } from "./real_node.ts";
 
 /** Versions that the product supports, oldest first. */
 export const SERVER_VERSIONS = ["1.33", "1.34", "1.35", "1.36"] as const;
 
-/** One of them. */
 export type ServerVersion = typeof SERVER_VERSIONS[number];
 
-/** Which server. */
 export interface EmulatedServerOptions {
   readonly version: ServerVersion;
   /** Feature gates that differ from the version's own. @default {{}} */
   readonly featureGates?: Readonly<Record<string, boolean>>;
 }
 
-/** A server that runs; disposing ends it and removes what it stored. */
 export interface EmulatedServer extends AsyncDisposable {
   /** As an administrator. */
   readonly connection: OpenKubeConnection;
@@ -117,48 +116,33 @@ function freePlace({ version }: EmulatedServerOptions): {
   return { port, name: `emulated-${version}-${port}` };
 }
 
+/** The arguments of the cluster's own server, but for its place and its audit log. */
 function serverArguments(
-  { directory }: Instance,
+  instance: Instance,
   { version, featureGates = {}, port, prefix }: EmulatedServerOptions & {
     readonly port: number;
     readonly prefix: string;
   },
 ): string[] {
   const gates = Object.entries(featureGates).map(([gate, isOn]) => `${gate}=${isOn}`);
+  // No controller makes ServiceAccounts for pods here.
+  const plugins = ["ServiceAccount", ...(version === "1.36" ? [] : [NOT_BEFORE_1_36])];
   return [
+    ...component("kube-apiserver", instance).args
+      .filter((one) => !/^--(audit-|bind-address|secure-port)/.test(one)),
     `--emulated-version=${version}`,
     ...(gates.length === 0 ? [] : [`--feature-gates=${gates.join(",")}`]),
-    // No controller makes ServiceAccounts for pods here.
-    `--disable-admission-plugins=${
-      ["ServiceAccount", ...(version === "1.36" ? [] : [NOT_BEFORE_1_36])].join(",")
-    }`,
-    `--etcd-servers=${NETWORK.etcd}`,
+    `--disable-admission-plugins=${plugins.join(",")}`,
     `--etcd-prefix=${prefix}`,
     "--bind-address=127.0.0.1",
     `--secure-port=${port}`,
-    `--advertise-address=${NETWORK.node}`,
     "--endpoint-reconciler-type=none",
-    `--service-cluster-ip-range=${NETWORK.services}`,
-    "--authorization-mode=Node,RBAC",
-    "--profiling=false",
-    `--client-ca-file=${directory}/pki/ca.crt`,
-    `--tls-cert-file=${directory}/pki/kube-apiserver.crt`,
-    `--tls-private-key-file=${directory}/pki/kube-apiserver.key`,
-    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-    `--service-account-key-file=${directory}/pki/service-account.pub`,
-    `--service-account-signing-key-file=${directory}/pki/service-account.key`,
-    "-v=0",
   ];
 }
 
-import recordedRunning from "../../fixtures/kubelet-status/running.json" with { type: "json" };
-
-/** The node's name. */
 export const PUPPET_NODE = "puppet";
-/** The namespace of its pods. */
 export const PUPPET_NAMESPACE = "shop";
 
-/** CPU and memory as manifests have them. */
 export interface RawResources {
   readonly requests?: Readonly<Record<string, string>>;
   readonly limits?: Readonly<Record<string, string>>;
@@ -171,7 +155,6 @@ export interface PuppetPod {
   /** Sidecars, by container name. @default {{}} */
   readonly sidecars?: Readonly<Record<string, RawResources>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** More of its spec. */
   readonly spec?: Readonly<Record<string, unknown>>;
   /** More of its status, or less: undefined takes away. */
   readonly status?: Readonly<Record<string, unknown>>;
@@ -187,7 +170,6 @@ export interface PuppetNode {
   addNode(name: string, os?: string): Promise<void>;
   /** Makes a pod that runs. */
   run(name: string, pod: PuppetPod): Promise<Pod>;
-  /** The pod now. */
   pod(name: string): Promise<Pod>;
 }
 
@@ -275,13 +257,9 @@ export async function installPolicies({ connection, kubeconfig }: EmulatedServer
   const kubectl = createKubectl({ kubeconfig });
   await applyRights(kubectl);
   await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
-  for (const [name, nodeName] of [["own", PUPPET_NODE], ["foreign", "another"]] as const) {
-    await kubectl.must(["create", "-f", "-"], {
-      apiVersion: "allocation.mbcas.io/v1alpha1",
-      kind: "PodAllocation",
-      metadata: { name, namespace: PUPPET_NAMESPACE },
-      spec: { podName: name, podUID: name, nodeName, namespace: PUPPET_NAMESPACE },
-    });
+  for (const [name, node] of [["own", PUPPET_NODE], ["foreign", "another"]] as const) {
+    const body = allocationBody(PUPPET_NAMESPACE, { name, node });
+    await kubectl.must(["create", "-f", "-"], body);
   }
   const { metadata: { uid } } = await readNode(connection, PUPPET_NODE);
   const token = await requestToken(connection, {
@@ -294,16 +272,7 @@ export async function installPolicies({ connection, kubeconfig }: EmulatedServer
     const writer = createDesiredWriter(agent);
     const write = (name: string): Promise<string> =>
       writer.writeDesired({ namespace: PUPPET_NAMESPACE, name }, sampleDesired("1"));
-    // A policy takes effect some moments after it was made, and the server says nothing when.
-    await until(
-      "policies in force",
-      () =>
-        write("foreign").then(() => undefined, (error: unknown) => {
-          if (!(error instanceof ApiError)) throw error;
-          if (/ValidatingAdmissionPolicy .* denied/.test(error.message)) return true;
-          throw error;
-        }),
-    );
+    await untilInForce(/ValidatingAdmissionPolicy .* denied/, () => write("foreign"));
     await write("own");
   } finally {
     agent.close();

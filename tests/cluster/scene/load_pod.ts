@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseCPU } from "../../../shared/quantity.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { productMetrics } from "./product.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
@@ -17,7 +17,6 @@ export interface LoadContainer {
   readonly memory?: string;
   /** Busy threads of a burst. @default {1} */
   readonly threads?: number;
-  /** How long a burst lasts. @default {20} */
   readonly burstSeconds?: number;
   /** Busy from the start, without a command. @default {false} */
   readonly busy?: boolean;
@@ -31,19 +30,12 @@ export interface LoadContainer {
   readonly crashes?: boolean;
 }
 
-/** The pod. */
 export interface LoadPod {
   readonly name: string;
   readonly namespace: string;
   readonly containers: readonly LoadContainer[];
-  /** Restartable init containers. */
-  readonly sidecars?: readonly LoadContainer[];
-  /** Other init containers, which end at once; of them name and resources count. */
-  readonly inits?: readonly LoadContainer[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly priorityClassName?: string;
 }
 
 /** The image of loads; the harness has it, elsewhere it is pulled. */
@@ -90,7 +82,6 @@ function containerSpec(container: LoadContainer): Record<string, unknown> {
   };
 }
 
-/** The Pod object. */
 export function loadPod(pod: LoadPod): Record<string, unknown> {
   const { name, namespace, labels = {}, annotations = {} } = pod;
   return {
@@ -120,50 +111,29 @@ export function loadDeployment(pod: LoadPod, replicas = 1): Record<string, unkno
   };
 }
 
-/** The path of a namespace's HorizontalPodAutoscalers. */
 export function autoscalersPath(namespace: string): string {
   return `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
 }
 
-/** The HPA of the Deployment of the same name, for this use of CPU in percent, or another metric. */
+/** The HPA of the Deployment of the same name, for this use of CPU in percent. */
 export function autoscalerOf(
   name: string,
-  target: number | Readonly<Record<string, unknown>>,
-  { most = 2, annotations = {}, behavior = {} }: {
-    /** @default {2} */
-    readonly most?: number;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly behavior?: Readonly<Record<string, unknown>>;
-  } = {},
+  averageUtilization: number,
+  { most }: { readonly most: number },
 ): Record<string, unknown> {
-  const percent = { type: "Utilization", averageUtilization: target };
+  const target = { type: "Utilization", averageUtilization };
   return {
-    metadata: { name, annotations },
+    metadata: { name },
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       maxReplicas: most,
-      metrics: [
-        typeof target === "number"
-          ? { type: "Resource", resource: { name: "cpu", target: percent } }
-          : target,
-      ],
-      behavior,
+      metrics: [{ type: "Resource", resource: { name: "cpu", target } }],
     },
   };
 }
 
-function podSpec(pod: LoadPod): Record<string, unknown> {
-  const { nodeSelector, priorityClassName, sidecars = [], inits = [] } = pod;
-  return {
-    terminationGracePeriodSeconds: 0,
-    ...(nodeSelector === undefined ? {} : { nodeSelector }),
-    ...(priorityClassName === undefined ? {} : { priorityClassName }),
-    initContainers: [
-      ...inits.map((init) => ({ ...containerSpec(init), command: ["true"] })),
-      ...sidecars.map((sidecar) => ({ ...containerSpec(sidecar), restartPolicy: "Always" })),
-    ],
-    containers: pod.containers.map(containerSpec),
-  };
+function podSpec({ containers }: LoadPod): Record<string, unknown> {
+  return { terminationGracePeriodSeconds: 0, containers: containers.map(containerSpec) };
 }
 
 /** Room for the scheduler: CPU free of requests may be less than the market's remaining capacity. */
@@ -197,31 +167,21 @@ export async function ballast(
 }
 
 /** CPU that the product's pods request, millicores. */
-async function requestedByProduct({ connection }: RealNode): Promise<number> {
-  const list = await connection.request({
-    method: "GET",
-    path: "/api/v1/namespaces/mbcas-system/pods",
-  }) as { readonly items: readonly { readonly spec: PodSpec }[] };
-  return list.items.flatMap(({ spec }) => spec.containers).reduce(
-    (sum, { resources }) => sum + parseCPU(resources?.requests?.cpu ?? "0"),
-    0,
-  );
-}
-
-interface PodSpec {
-  readonly containers: readonly { readonly resources?: { readonly requests?: { cpu?: string } } }[];
+async function requestedByProduct(node: RealNode): Promise<number> {
+  const pods = (await node.items("/api/v1/namespaces/mbcas-system/pods")).map(parsePod);
+  return pods.flatMap(({ containers }) => containers)
+    .reduce((sum, { requests }) => sum + (requests.cpu ?? 0), 0);
 }
 
 /** Figures of the node as its agent has them, millicores. */
 async function nodeFigures(
   node: Pick<RealNode, "connection">,
-): Promise<Readonly<Record<"allocatable" | "capacity" | "unmanaged" | "committed", number>>> {
+): Promise<Readonly<Record<"allocatable" | "capacity" | "unmanaged", number>>> {
   const metrics = await productMetrics(node, "mbcas-agent");
   const of = (name: string): number => 1000 * (metrics.get(`mbcas_node_${name}_cores`) ?? NaN);
   return {
     allocatable: of("allocatable"),
     capacity: of("capacity"),
     unmanaged: of("unmanaged"),
-    committed: of("committed"),
   };
 }

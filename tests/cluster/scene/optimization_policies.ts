@@ -27,36 +27,28 @@ export const UNDERSIZED: LoadContainer = {
 };
 
 /** The parts of a policy that tests choose. */
-export interface PolicyChoice {
+interface PolicyChoice {
   readonly mode: "Auto" | "Recommend";
-  /** Where it lives. */
+  /** Where it lives and acts. */
   readonly namespace: string;
-  /** Where it acts. @default {[namespace], its own} */
-  readonly namespaces?: readonly string[];
-  /** @default {"all"} */
-  readonly name?: string;
   /** @default {"metrics-server"} */
   readonly provider?: "metrics-server" | "prometheus";
   /** Beside a cooldown of 10 s. @default {{}} */
   readonly strategy?: Readonly<Record<string, unknown>>;
 }
 
-/** The object: 10 to 400 m, 16 to 256 Mi, each 10 s. */
+/** The object `all`: 10 to 400 m, 16 to 256 Mi, each 10 s. */
 export function optimizationPolicy(
-  { mode, namespace, namespaces, name = "all", provider, strategy = {} }: PolicyChoice,
+  { mode, namespace, provider = "metrics-server", strategy = {} }: PolicyChoice,
 ): Record<string, unknown> {
   return {
     apiVersion: "optipod.io/v1alpha1",
     kind: "OptimizationPolicy",
-    metadata: { name, namespace },
+    metadata: { name: "all", namespace },
     spec: {
       mode,
-      selector: { namespaces: { allow: namespaces ?? [namespace] } },
-      metricsConfig: {
-        provider: provider ?? "metrics-server",
-        rollingWindow: "10m",
-        minSamples: 3,
-      },
+      selector: { namespaces: { allow: [namespace] } },
+      metricsConfig: { provider, rollingWindow: "10m", minSamples: 3 },
       resourceBounds: {
         cpu: { min: "10m", max: "400m" },
         memory: { min: "16Mi", max: "256Mi" },

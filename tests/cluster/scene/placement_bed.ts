@@ -26,7 +26,7 @@ import { silentLog } from "../../../shared/log.ts";
 import type { ClassCounts, NodeClass } from "../../../shared/placement/node_classes.ts";
 
 /** May be used in tests only. */
-export interface PlacementBed {
+interface PlacementBed {
   readonly node: RealNode;
   readonly nodes: SimulatedNodes;
   readonly namespace: string;
@@ -53,7 +53,6 @@ export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
   return bed;
 }
 
-/** A test on the bed. */
 export function placementTest(name: string, fn: () => Promise<void>): void {
   // The bed's watches and signs of life go on from before each test until after it.
   Deno.test({ name, sanitizeOps: false, sanitizeResources: false, fn });
@@ -87,7 +86,6 @@ async function makeBed(
   return bed;
 }
 
-/** Options of a workload. */
 export interface PlacedWorkloadOptions {
   /** @default {"Deployment"} */
   readonly kind?: "Deployment" | "StatefulSet";
@@ -103,11 +101,9 @@ export interface PlacedWorkloadOptions {
   readonly floor?: number;
   /** Where `spotalis.io/enabled` stands. @default {"label"} */
   readonly enabledBy?: "label" | "annotation";
-  /** More annotations. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The object. */
 export function placedWorkload(
   {
     kind = "Deployment",
@@ -162,7 +158,7 @@ function scenePodSpec(scene: string): Record<string, unknown> {
 }
 
 /** Asks for pods of a Deployment of its own. */
-export interface AdmissionProbe {
+interface AdmissionProbe {
   /** The class that the pod would be given; undefined where it would be stored as it was sent. */
   ask(): Promise<string | undefined>;
   /** The pod that is tried, as its ReplicaSet would send it. */
@@ -231,36 +227,28 @@ export async function admissionProbe(
 }
 
 /** A pod that is not ending. */
-export interface SeenReplica {
-  readonly name: string;
+interface SeenReplica {
   readonly uid: string;
   /** Class of the node that it is on; undefined until it has one, or where that is a real node. */
   readonly class: NodeClass | undefined;
   /** The class in the label with which it was made; undefined where there is none. */
   readonly label: string | undefined;
   readonly ready: boolean;
-  readonly nodeName: string;
 }
 
-/** Reports pods by their label `app`. */
+/** Pods by their label `app`. */
 interface SeenReplicas extends AsyncDisposable {
   of(app: string): readonly SeenReplica[];
   /** Waits until there are exactly these, all Ready; returns them. */
   whenDivided(
     app: string,
     counts: ClassCounts,
-    options?: DividedOptions,
+    options?: UntilOptions,
   ): Promise<readonly SeenReplica[]>;
   /** Waits until there are so many, wherever, all Ready; returns them. */
   whenReady(app: string, count: number): Promise<readonly SeenReplica[]>;
   /** Looks at each moment that the watch shows, until it is ended. */
   everyMoment(app: string, check: (replicas: readonly SeenReplica[]) => void): Moments;
-}
-
-/** How long to wait, and for which pods. */
-interface DividedOptions extends UntilOptions {
-  /** Is it these that were waited for? @default {any will do} */
-  readonly suits?: (replicas: readonly SeenReplica[]) => boolean;
 }
 
 /** Moments that are looked at. */
@@ -292,19 +280,17 @@ async function seenReplicas(
   await pods.whenSynced(end.signal);
 
   const seen = ({ metadata, nodeName, ready }: Pod): SeenReplica => ({
-    name: metadata.name,
     uid: metadata.uid,
     class: classOf(nodeName),
     label: metadata.labels[CAPACITY],
     ready,
-    nodeName,
   });
   const of = (app: string): readonly SeenReplica[] =>
     pods.byIndex(app).filter(({ metadata }) => !metadata.terminating).map(seen);
 
   return {
     of,
-    whenDivided: (app, counts, { suits = () => true, ...options } = {}) =>
+    whenDivided: (app, counts, options) =>
       until(
         `${counts.spot} pods of ${app} on spot and ${counts["on-demand"]} on on-demand nodes`,
         () => {
@@ -312,7 +298,7 @@ async function seenReplicas(
           const { spot, "on-demand": onDemand } = countsOf(now);
           const settled = now.every(({ ready, class: one }) => ready && one !== undefined);
           const isDivided = spot === counts.spot && onDemand === counts["on-demand"];
-          if (settled && isDivided && suits(now)) return now;
+          if (settled && isDivided) return now;
           const ready = now.filter((one) => one.ready).length;
           throw new Error(`${spot} and ${onDemand}; of ${now.length} pods ${ready} are Ready`);
         },

@@ -16,9 +16,8 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { createRoleCopies, isAllowed, ruleOfRight } from "../rbac/rights.ts";
 import { applyRights, renderWith } from "../rendered_manifests.ts";
-import { connectByToken, requestToken } from "./account_token.ts";
+import { connectByToken, requestToken, scratchNamespace } from "./real_node.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
-import { scratchNamespace } from "./real_node.ts";
 import { until } from "./until.ts";
 import assert from "node:assert/strict";
 
@@ -28,7 +27,6 @@ export interface BoundNode {
   readonly uid: string;
 }
 
-/** The accounts. */
 export interface PolicyAccounts {
   readonly admin: OpenKubeConnection;
   /** The agents' account with a token of node `here`, of node `there`, and of none. */
@@ -68,7 +66,6 @@ const STATUS = { ...ALLOCATIONS, subresource: "status" } as const;
 const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
 const VERBS = ["get", "create", "update", "patch", "delete"];
 
-/** Sets the stage. */
 export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
@@ -260,7 +257,6 @@ export interface Change {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** An object of the API. */
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
@@ -272,10 +268,8 @@ export interface Target {
   readonly dryRun?: boolean;
 }
 
-/** One of them. */
 export type Manner = "update" | "patch" | "apply";
 
-/** All of them. */
 export const MANNERS: readonly Manner[] = ["update", "patch", "apply"];
 
 /** Writes the change in this manner. Throws an `ApiError`; reading what is there needs a right too. */

@@ -12,19 +12,15 @@ import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 import { createKubectl } from "../kubectl.ts";
-import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { stringify } from "yaml";
 import type * as z from "zod";
 
-/** Where the product is installed. */
 export const PRODUCT_NAMESPACE = "mbcas-system";
 const PODS = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods`;
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${PRODUCT_NAMESPACE}/leases`;
 
-/** A part of the product. */
 export type Component = "mbcas-agent" | "mbcas-controller";
 
-/** The living pods of a component. */
 export async function podsOf(
   { connection }: Pick<RealNode, "connection">,
   component: Component,
@@ -74,8 +70,7 @@ export async function whenReady(
   }, { timeoutMs: 90_000 });
 }
 
-/** Ports of the programs' own servers. */
-export const PORTS: Readonly<Record<Component, number>> = {
+const PORTS: Readonly<Record<Component, number>> = {
   "mbcas-agent": AGENT_PORT,
   "mbcas-controller": CONTROLLER_PORT,
 };
@@ -105,20 +100,15 @@ export function seriesIn(text: string): ReadonlyMap<string, number> {
   );
 }
 
-/**
- * Values by series; of several pods of the component the largest, since only one of the controllers
- * works, or what `combine` makes of two.
- */
+/** Values by series; of several pods the largest, since only one of the controllers works. */
 export async function productMetrics(
   node: Pick<RealNode, "connection">,
   component: Component,
-  { combine = Math.max }: { readonly combine?: (a: number, b: number) => number } = {},
 ): Promise<ReadonlyMap<string, number>> {
   const values = new Map<string, number>();
   for (const series of (await metricsByPod(node, component)).values()) {
     for (const [name, value] of series) {
-      const before = values.get(name);
-      values.set(name, before === undefined ? value : combine(before, value));
+      values.set(name, Math.max(value, values.get(name) ?? -Infinity));
     }
   }
   return values;
@@ -133,23 +123,25 @@ export async function auditLines(uid: string): Promise<readonly z.infer<typeof a
     .toSorted((a, b) => a["@timestamp"] < b["@timestamp"] ? -1 : 1);
 }
 
-/** How many pods the controllers have given their original limits back to for this cause so far. */
-export async function restoresFor(
-  node: Pick<RealNode, "connection">,
-  cause: EnforcementReason,
-): Promise<number> {
-  const combine = (a: number, b: number): number => a + b;
-  const metrics = await productMetrics(node, "mbcas-controller", { combine });
-  return metrics.get(`mbcas_restores_total{cause="${cause}"}`) ?? 0;
-}
-
 const PARTS = ["deployment/mbcas-controller", "daemonset/mbcas-agent"];
 
 type Settings = Readonly<Record<string, unknown>>;
 
 /** Replaces the settings file and restarts the programs; the old ones come back in the end. */
-export function withSettings(settings: Settings): Promise<AsyncDisposable> {
-  return replaceMeanwhile(settings, apply);
+export async function withSettings(settings: Settings): Promise<AsyncDisposable> {
+  const before = await kubectl.must([
+    ...["get", "configmap", "mbcas-config", "-n", PRODUCT_NAMESPACE],
+    ...["-o", "jsonpath={.data.config\\.yaml}"],
+  ]);
+  const restore = (): Promise<void> => apply(before);
+  try {
+    await apply(stringify(settings));
+  } catch (error) {
+    // Whatever comes next must not run under half of them.
+    await restore();
+    throw error;
+  }
+  return { [Symbol.asyncDispose]: restore };
 }
 
 /** The same for the tests of this file, which is of the lane `alone`. */
@@ -161,64 +153,15 @@ export function withFileSettings(settings: Settings): void {
   Deno.test.afterAll(async () => void await replaced?.[Symbol.asyncDispose]());
 }
 
-/** For the tests of this file limits follow demand, and end at four times the original. */
-export function withTightLimits(): void {
-  withFileSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
-}
-
-/** Replaces the settings file, which a controller follows while it runs; the old one comes back. */
-export function withLiveSettings(settings: Settings): Promise<AsyncDisposable> {
-  return replaceMeanwhile(settings, write);
-}
-
-async function replaceMeanwhile(
-  settings: Settings,
-  put: (text: string) => Promise<unknown>,
-): Promise<AsyncDisposable> {
-  const before = await kubectl.must([
-    ...["get", "configmap", "mbcas-config", "-n", PRODUCT_NAMESPACE],
-    ...["-o", "jsonpath={.data.config\\.yaml}"],
-  ]);
-  const restore = async (): Promise<void> => void await put(before);
-  try {
-    await put(stringify(settings));
-  } catch (error) {
-    // Whatever comes next must not run under half of them.
-    await restore();
-    throw error;
-  }
-  return { [Symbol.asyncDispose]: restore };
-}
-
-function write(text: string): Promise<string> {
-  return kubectl.must([
+async function apply(text: string): Promise<void> {
+  await kubectl.must([
     ...["patch", "configmap", "mbcas-config", "-n", PRODUCT_NAMESPACE],
     ...["-p", JSON.stringify({ data: { "config.yaml": text } })],
   ]);
-}
-
-async function apply(text: string): Promise<void> {
-  await write(text);
   await kubectl.must(["rollout", "restart", ...PARTS, "-n", PRODUCT_NAMESPACE]);
   for (const part of PARTS) {
     await kubectl.must(["rollout", "status", part, "-n", PRODUCT_NAMESPACE, "--timeout=120s"]);
   }
-}
-
-/** No node has an agent until the end; then waits until one is Ready again. */
-export async function withoutAgents(node: Pick<RealNode, "connection">): Promise<AsyncDisposable> {
-  const place = (nowhere: string | null): Promise<string> =>
-    kubectl.must([
-      ...["patch", "daemonset", "mbcas-agent", "-n", PRODUCT_NAMESPACE, "-p"],
-      JSON.stringify({ spec: { template: { spec: { nodeSelector: { nowhere } } } } }),
-    ]);
-  await place("true");
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await place(null);
-      await whenReady(node, "mbcas-agent", 1);
-    },
-  };
 }
 
 /** For the tests of this file the controller has no pods; afterwards it has as many as before. */
@@ -236,7 +179,6 @@ export function pauseControllerMeanwhile(): void {
   Deno.test.afterAll(async () => void await scaleTo(before));
 }
 
-/** The outcome of a command. */
 export interface CoallocAnswer {
   readonly code: number;
   readonly stdout: string;

@@ -1,5 +1,5 @@
 /**
- * The cluster that tests run against, and namespaces in it for a test or for those of a file.
+ * The cluster that tests run against, namespaces in it, its events, and tokens of its service accounts.
  *
  * @module
  */
@@ -9,8 +9,7 @@ import {
   type OpenKubeConnection,
   patchRequest,
 } from "../../../adapters/kube/client/connection.ts";
-import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { createKubectl } from "../kubectl.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { allocationPath, parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
@@ -19,7 +18,6 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { until, type UntilOptions } from "./until.ts";
 
-/** Names one pod. */
 export interface PodName {
   readonly namespace: string;
   readonly name: string;
@@ -53,12 +51,10 @@ export interface RealNode extends Disposable {
   signal(pod: PodName, container: string, signal?: string): Promise<void>;
 }
 
-/** The path of a pod. */
 export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** The result of `read`; undefined where there is no such object. */
 export async function orGone<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
@@ -114,24 +110,6 @@ export async function openRealNode(): Promise<RealNode> {
   };
 }
 
-/** Name of the cluster's first node, which is the one with a machine. */
-export async function firstNode({ items }: Pick<RealNode, "items">): Promise<string> {
-  return parseIdentity((await items("/api/v1/nodes"))[0]).name;
-}
-
-/** Creates an object with a name under the collection `path`; it goes in the end. */
-export async function withObject(
-  { create, remove }: Pick<RealNode, "create" | "remove">,
-  path: string,
-  object: {
-    readonly metadata: { readonly name: string };
-    readonly [field: string]: unknown;
-  },
-): Promise<AsyncDisposable> {
-  await create(path, object);
-  return { [Symbol.asyncDispose]: () => remove(`${path}/${object.metadata.name}`) };
-}
-
 /** The namespace while it exists; its end is waited for. */
 export interface ScratchNamespace extends AsyncDisposable {
   readonly name: string;
@@ -141,8 +119,7 @@ export interface ScratchNamespace extends AsyncDisposable {
   remove(): Promise<void>;
 }
 
-/** The namespace's labels and annotations. */
-export interface NamespaceMarks {
+interface NamespaceMarks {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -186,48 +163,103 @@ export async function scratchNamespace(
 /** A test on the cluster, in a namespace of its own. */
 export function onNode(
   test: (node: RealNode, namespace: ScratchNamespace) => Promise<void>,
-  marks?: NamespaceMarks,
 ): () => Promise<void> {
   return async () => {
     using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection, marks);
+    await using namespace = await scratchNamespace(node.connection);
     await test(node, namespace);
   };
 }
 
-/** The namespace; its members may be used in tests only. */
-export type SharedNamespace = Pick<ScratchNamespace, "name" | "pod">;
+/** An event, as far as tests look at it. */
+interface SeenEvent {
+  readonly reason: string;
+  readonly message: string;
+  /** The kind of its object. */
+  readonly kind: string;
+  /** The reporting component, for instance `mbcas-controller`. */
+  readonly by: string;
+}
 
-/** Is there from before the first test of the file until after the last; `fill` puts pods into it. */
-export function sharedNamespace(
-  fill: (node: RealNode, namespace: SharedNamespace) => Promise<void>,
-  marks: NamespaceMarks = {},
-): SharedNamespace {
-  const stage: { namespace?: ScratchNamespace; failed?: true } = {};
-  const shared: SharedNamespace = {
-    get name() {
-      if (stage.namespace === undefined) {
-        throw new Error("Cannot name it: there is no namespace yet");
-      }
-      return stage.namespace.name;
-    },
-    pod: (name) => ({ namespace: shared.name, name }),
-  };
-  Deno.test.beforeAll(async () => {
-    using node = await openRealNode();
-    stage.namespace = await scratchNamespace(node.connection, marks);
-    try {
-      await fill(node, shared);
-    } catch (error) {
-      // Without a first test there is no "after the last".
-      stage.failed = true;
-      await stage.namespace[Symbol.asyncDispose]();
-      throw error;
-    }
+/** Events of the namespace about objects of this name, or about all. */
+export async function eventsOf(
+  { connection }: Pick<RealNode, "connection">,
+  { namespace, name }: Pick<PodName, "namespace"> & Partial<PodName>,
+): Promise<readonly SeenEvent[]> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const { items } = objectOf(await connection.request({ path }));
+  return listOf(items).map(objectOf)
+    .filter(({ regarding }) => name === undefined || objectOf(regarding).name === name)
+    .map(({ reason, note, regarding, reportingController }) => ({
+      reason: String(reason),
+      message: String(note),
+      kind: String(objectOf(regarding).kind),
+      by: String(reportingController),
+    }));
+}
+
+/** Messages of the events of this reason. */
+export async function eventTexts(
+  node: Pick<RealNode, "connection">,
+  { reason, ...name }: Parameters<typeof eventsOf>[1] & { readonly reason: string },
+): Promise<readonly string[]> {
+  const events = await eventsOf(node, name);
+  return events.filter((event) => event.reason === reason).map(({ message }) => message);
+}
+
+/** Waits for an event of this reason; returns its message. */
+export async function whenReported(
+  node: Pick<RealNode, "connection">,
+  { reason, ...name }: PodName & { readonly reason: string },
+  options?: UntilOptions,
+): Promise<string> {
+  return await until(
+    `event ${reason} of ${name.name}`,
+    async () => (await eventTexts(node, { ...name, reason })).at(0),
+    options,
+  );
+}
+
+/** Which account, and the node that its token is bound to, as those of pods are. */
+interface TokenRequest {
+  readonly namespace: string;
+  readonly account: string;
+  readonly node?: { readonly name: string; readonly uid: string };
+}
+
+export async function requestToken(
+  admin: KubeConnection,
+  { namespace, account, node }: TokenRequest,
+): Promise<string> {
+  const bound = node === undefined
+    ? {}
+    : { boundObjectRef: { apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid } };
+  const answer = await admin.request({
+    method: "POST",
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+    body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: bound },
   });
-  Deno.test.afterAll(async () => {
-    // A second clean-up would hide why the first test has not run.
-    if (!stage.failed) await stage.namespace?.[Symbol.asyncDispose]();
-  });
-  return shared;
+  return textOf(objectOf(objectOf(answer).status).token) ?? "";
+}
+
+/** A kubeconfig with a token and nothing else; a client certificate beside it would win. */
+export async function tokenKubeconfig(
+  token: string,
+  cluster: string = Deno.env.get("KUBECONFIG") ?? "",
+): Promise<AsyncDisposable & { readonly path: string }> {
+  // The harness writes its kubeconfigs as JSON.
+  const config = JSON.parse(await Deno.readTextFile(cluster));
+  const users = [{ ...config.users[0], user: { token } }];
+  const path = await Deno.makeTempFile({ suffix: ".kubeconfig" });
+  await Deno.writeTextFile(path, JSON.stringify({ ...config, users }));
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path) };
+}
+
+/** Connects by a token to the cluster of `KUBECONFIG`, or of another kubeconfig of the harness. */
+export async function connectByToken(
+  token: string,
+  cluster?: string,
+): Promise<OpenKubeConnection> {
+  await using kubeconfig = await tokenKubeconfig(token, cluster);
+  return await connectKubeconfig({ program: "test", path: kubeconfig.path });
 }

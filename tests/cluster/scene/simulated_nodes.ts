@@ -4,26 +4,20 @@
  * @module
  */
 import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
-import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
-import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
-import {
-  formatMicroTime,
-  parseIdentity,
-  parseNamespacedIdentity,
-} from "../../../adapters/kube/kinds/object_fields.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { formatMicroTime, parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
+import { podPath } from "./real_node.ts";
 import { until } from "./until.ts";
-import { listWatchOf } from "../../../adapters/kube/client/list_watch.ts";
-import type { Clock } from "../../../shared/clock.ts";
 import { createBackoff } from "../../../shared/control/backoff.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { runReconcileLoop } from "../../../shared/control/reconcile_loop.ts";
 import { createWorkQueue } from "../../../shared/control/work_queue.ts";
 import { silentLog } from "../../../shared/log.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 
 /** The nodes. Disposing takes all away; their pods should be gone by then. */
 export interface SimulatedNodes extends AsyncDisposable {
@@ -31,74 +25,57 @@ export interface SimulatedNodes extends AsyncDisposable {
   add(node: SimulatedNode): Promise<void>;
   /** The class of the node with this name in the cluster; undefined for others. */
   classOf(nodeName: string): NodeClass | undefined;
-  /** Gives it a taint with this key, as controllers do before they remove a node. */
-  taint(name: string, key: string): Promise<void>;
-  /**
-   * Its kubelet falls silent, and the cluster says so at once, not after its 50 s: its controllers then
-   * taint the node and delete its pods, which no kubelet ends.
-   */
-  die(name: string): Promise<void>;
 }
 
 /** As often as kubelets, ms. */
 const RENEW_EVERY_MS = 10_000;
-/** As long as a Lease holds. */
-const SILENT_AFTER_MS = 40_000;
 const NODES = "/api/v1/nodes";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 /** The node controller looks every 5 s, and only then takes the taint of new nodes away. */
 const READY = { timeoutMs: 60_000 } as const;
 
-/** None yet; what an interrupted run has left is removed first. Several may be open at a time. */
+/** None yet; what an interrupted run has left is removed first. */
 export async function openSimulatedNodes(connection: KubeConnection): Promise<SimulatedNodes> {
-  const all = new Map<string, { readonly node: SimulatedNode; alive: boolean }>();
+  const all = new Map<string, SimulatedNode>();
   const end = new AbortController();
-  await removeSilent(connection);
+  const removeAll = (): Promise<unknown> =>
+    connection.request({ method: "DELETE", path: NODES, query: { labelSelector: SIMULATED } });
+  await removeAll();
   const patch = (path: string, body: unknown): Promise<unknown> =>
     connection.request(patchRequest("strategic", { path, body }));
-  const known = (name: string): string => {
-    const full = simulatedName({ name });
-    if (!all.has(full)) throw new RangeError(`Cannot find the simulated node ${name}`);
-    return full;
-  };
 
   async function renew(): Promise<void> {
     while (!end.signal.aborted) {
       await systemClock.sleep(RENEW_EVERY_MS, end.signal);
       if (end.signal.aborted) return;
-      const alive = [...all].filter(([, one]) => one.alive);
+      const spec = { renewTime: formatMicroTime(systemClock.wall()) };
       // One sign of life may be lost: Leases hold for four of them.
       await Promise.allSettled(
-        alive.map(([name]) => patch(`${LEASES}/${name}`, { spec: renewal(systemClock.wall()) })),
+        Array.from(all.keys(), (name) => patch(`${LEASES}/${name}`, { spec })),
       );
     }
   }
 
-  const lives = (nodeName: string): boolean => all.get(nodeName)?.alive === true;
-  const work = Promise.all([
-    renew(),
-    runStandInKubelet(connection, { lives, clock: systemClock }, end.signal),
-  ]);
+  const lives = (nodeName: string): boolean => all.has(nodeName);
+  const work = Promise.all([renew(), runStandInKubelet(connection, lives, end.signal)]);
   // A failure is reported at the end, after all waits for pods.
   const failure = work.then(() => undefined, (error: unknown) => error);
 
   return {
-    classOf: (nodeName) => all.get(nodeName)?.node.class,
+    classOf: (nodeName) => all.get(nodeName)?.class,
     async add(node) {
       const name = simulatedName(node);
-      // An interrupted run may have left one that is not silent for long enough.
-      await removeNode(connection, name);
       const stored = await connection.request({
         method: "POST",
         path: NODES,
         body: nodeObject(node),
       });
       const { uid } = parseIdentity(stored);
-      all.set(name, { node, alive: true });
+      all.set(name, node);
       const nowMs = systemClock.wall();
       const body = nodeLease({ name, uid }, nowMs);
       await connection.request({ method: "POST", path: LEASES, body });
-      await patch(`${NODES}/${name}/status`, { status: nodeStatus(node, nowMs) });
+      await patch(`${NODES}/${name}/status`, { status: nodeStatus(nowMs) });
       await until(`node ${name} that takes pods`, async () => {
         const { spec } = objectOf(await connection.request({ path: `${NODES}/${name}` }));
         const others = listOf(objectOf(spec).taints).map(objectOf)
@@ -106,69 +83,27 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
         return others.length === 0 ? true : undefined;
       }, READY);
     },
-    async taint(name, key) {
-      const path = `${NODES}/${known(name)}`;
-      const taints = [
-        { key: SIMULATED, effect: "NoSchedule" },
-        { key, effect: "NoSchedule" },
-      ];
-      await connection.request(patchRequest("merge", { path, body: { spec: { taints } } }));
-    },
-    async die(name) {
-      const full = known(name);
-      const one = all.get(full);
-      if (one !== undefined) one.alive = false;
-      const conditions = [readyCondition("Unknown", systemClock.wall())];
-      await patch(`${NODES}/${full}/status`, { status: { conditions } });
-    },
     async [Symbol.asyncDispose]() {
       end.abort();
       const failed = await failure;
-      for (const name of all.keys()) await removeNode(connection, name);
+      await removeAll();
       if (failed !== undefined) throw failed;
     },
   };
 }
 
-/** Removes the nodes with a stand-in that has not renewed their Lease in time. */
-async function removeSilent(connection: KubeConnection): Promise<void> {
-  const query = { labelSelector: SIMULATED };
-  const list = async (path: string): Promise<readonly unknown[]> =>
-    listOf(objectOf(await connection.request({ path, ...path === NODES ? { query } : {} })).items);
-  const [nodes, leases] = await Promise.all([list(NODES), list(LEASES)]);
-  const renewed = new Map(
-    leases.map((raw) => [parseIdentity(raw).name, parseLease(raw).renewTimeMs ?? 0]),
-  );
-  const silentSince = systemClock.wall() - SILENT_AFTER_MS;
-  for (const { metadata: { name } } of nodes.map(parseNode)) {
-    if ((renewed.get(name) ?? 0) < silentSince) await removeNode(connection, name);
-  }
-}
-
-/** Removes the node, where it is there; its Lease goes with it. */
-async function removeNode(connection: KubeConnection, name: string): Promise<void> {
-  try {
-    await connection.request({ method: "DELETE", path: `${NODES}/${name}` });
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
-  }
-}
-
-/** Options of the node. */
 export interface SimulatedNode {
   /** Unique among those that there are. */
   readonly name: string;
   readonly class: NodeClass;
   /** Pods of one scene run on its own nodes alone. */
   readonly scene: string;
-  /** How many pods have room. @default {110} */
-  readonly pods?: number;
 }
 
 /** Label of all of them, by which those of an interrupted run are found. */
 const SIMULATED = "try.mbcas.io/simulated";
 /** Label and taint with the scene: no other pods come here, and a scene's pods go nowhere else. */
-export const SCENE = "try.mbcas.io/scene";
+const SCENE = "try.mbcas.io/scene";
 
 /** How long kubelets' Leases hold, s. */
 const LEASE_SECONDS = 40;
@@ -219,16 +154,12 @@ function nodeObject(node: SimulatedNode): object {
 }
 
 /** The status that its kubelet reports. */
-function nodeStatus({ pods = 110 }: SimulatedNode, nowMs: number): object {
-  const room = { cpu: "32", memory: "64Gi", pods: String(pods) };
-  return { capacity: room, allocatable: room, conditions: [readyCondition("True", nowMs)] };
-}
-
-/** Whether the node is ready; `Unknown` says that it is silent. */
-function readyCondition(status: "True" | "Unknown", nowMs: number): object {
-  const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-  const reason = status === "True" ? "KubeletReady" : "NodeStatusUnknown";
-  return { type: "Ready", status, reason, lastHeartbeatTime: at, lastTransitionTime: at };
+function nodeStatus(nowMs: number): object {
+  const room = { cpu: "32", memory: "64Gi", pods: "110" };
+  const at = wholeSecond(nowMs);
+  const ready = { type: "Ready", status: "True", reason: "KubeletReady" };
+  const conditions = [{ ...ready, lastHeartbeatTime: at, lastTransitionTime: at }];
+  return { capacity: room, allocatable: room, conditions };
 }
 
 /** The Lease by which its kubelet says that it lives. It goes with the node. */
@@ -244,45 +175,34 @@ function nodeLease(
       namespace: "kube-node-lease",
       ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }],
     },
-    spec: { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, ...renewal(nowMs) },
+    spec: {
+      holderIdentity: name,
+      leaseDurationSeconds: LEASE_SECONDS,
+      renewTime: formatMicroTime(nowMs),
+    },
   };
-}
-
-/** The part of a Lease that each sign of life changes. */
-export function renewal(nowMs: number): { readonly renewTime: string } {
-  return { renewTime: formatMicroTime(nowMs) };
-}
-
-/** Ports of the kubelets. */
-export interface StandInKubeletOptions {
-  /** Does a kubelet live on this node, and is it ours? */
-  readonly lives: (nodeName: string) => boolean;
-  readonly clock: Clock;
 }
 
 /** Pods at a time: as many as kubelets of several nodes would start at once. */
 const WORKERS = 16;
 
-/** Runs until `signal` is aborted. */
+/** Runs until `signal` is aborted; `lives`: is there such a node, and is it ours? */
 async function runStandInKubelet(
   connection: KubeConnection,
-  { lives, clock }: StandInKubeletOptions,
+  lives: (nodeName: string) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const source = listWatchOf({ groupVersion: "v1", resource: "pods", parse: parseStandInPod })(
-    connection,
-  );
+  const source = podListWatch(connection);
   const random = { next: () => 0.5 };
-  const pods = createInformer({ source, clock, random, log: silentLog, name: "Pod" });
-  const queue = createWorkQueue(clock);
+  const pods = createInformer({ source, clock: systemClock, random, log: silentLog, name: "Pod" });
+  const queue = createWorkQueue(systemClock);
 
   async function look(key: string): Promise<Record<string, never>> {
     const pod = pods.get(key);
     if (pod === undefined || !lives(pod.nodeName)) return {};
-    const step = standInStep(pod);
-    if (step === "nothing") return {};
     try {
-      await (step === "end" ? end(connection, pod) : start(connection, pod, clock));
+      if (pod.metadata.terminating) await end(connection, pod);
+      else if (pod.phase !== "Running") await start(connection, pod);
     } catch (error) {
       // It is another one by now, or none: the watch reports.
       if (!(error instanceof ApiError && [404, 409].includes(error.status))) throw error;
@@ -296,7 +216,7 @@ async function runStandInKubelet(
     await Promise.all([
       pods.run(signal),
       runReconcileLoop(
-        { queue, reconcile: look, backoff, clock, log: silentLog, workers: WORKERS },
+        { queue, reconcile: look, backoff, clock: systemClock, log: silentLog, workers: WORKERS },
         signal,
       ),
     ]);
@@ -305,79 +225,33 @@ async function runStandInKubelet(
   }
 }
 
-async function start(
-  connection: KubeConnection,
-  pod: StandInPod,
-  clock: Pick<Clock, "wall">,
-): Promise<void> {
+async function start(connection: KubeConnection, pod: Pod): Promise<void> {
   const { uid } = pod.metadata;
   await connection.request(patchRequest("strategic", {
-    path: `${pathOf(pod)}/status`,
+    path: `${podPath(pod.metadata)}/status`,
     // Conditions are merged by their types: the scheduler has written one.
-    body: { metadata: { uid }, status: runningStatus(pod, clock.wall()) },
+    body: { metadata: { uid }, status: runningStatus(pod, systemClock.wall()) },
   }));
 }
 
-async function end(connection: KubeConnection, pod: StandInPod): Promise<void> {
+async function end(connection: KubeConnection, pod: Pod): Promise<void> {
   const { uid } = pod.metadata;
   const body = { gracePeriodSeconds: 0, preconditions: { uid } };
-  await connection.request({ method: "DELETE", path: pathOf(pod), body });
-}
-
-function pathOf({ metadata: { namespace, name } }: StandInPod): string {
-  return `/api/v1/namespaces/${namespace}/pods/${name}`;
-}
-
-/** The pod. */
-export interface StandInPod extends ApiObject {
-  readonly metadata: ApiObject["metadata"] & { readonly namespace: string };
-  /** Empty until it is bound. */
-  readonly nodeName: string;
-  readonly terminating: boolean;
-  /** True once it was reported as running. */
-  readonly running: boolean;
-  /** Names and images of its containers. */
-  readonly containers: readonly { readonly name: string; readonly image: string }[];
-}
-
-/** `start`: it runs from now on; `end`: it has ended, and its object goes. */
-export type StandInStep = "start" | "end" | "nothing";
-
-/** The parts of a pod that are needed. Throws a `TypeError` without identity. */
-function parseStandInPod(raw: unknown): StandInPod {
-  const { metadata, spec, status } = objectOf(raw);
-  const { containers, nodeName } = objectOf(spec);
-  return {
-    metadata: parseNamespacedIdentity(raw),
-    nodeName: textOf(nodeName) ?? "",
-    terminating: objectOf(metadata).deletionTimestamp !== undefined,
-    running: objectOf(status).phase === "Running",
-    containers: listOf(containers).map(objectOf).map(({ name, image }) => ({
-      name: textOf(name) ?? "",
-      image: textOf(image) ?? "",
-    })),
-  };
-}
-
-/** The step of a kubelet when nothing ever goes wrong and nothing takes time. */
-function standInStep({ nodeName, terminating, running }: StandInPod): StandInStep {
-  if (nodeName === "") return "nothing";
-  if (terminating) return "end";
-  return running ? "nothing" : "start";
+  await connection.request({ method: "DELETE", path: podPath(pod.metadata), body });
 }
 
 /** The status that a kubelet would report for a pod that runs since `atMs`, ms since 1970. */
-function runningStatus({ containers }: StandInPod, atMs: number): object {
-  const at = new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
+function runningStatus({ containers }: Pod, atMs: number): object {
+  const at = wholeSecond(atMs);
   return {
     phase: "Running",
     startTime: at,
     conditions: ["PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready"].map(
       (type) => ({ type, status: "True", lastTransitionTime: at }),
     ),
-    containerStatuses: containers.map(({ name, image }) => ({
+    containerStatuses: containers.map(({ name }) => ({
       name,
-      image,
+      image: "busybox:stable",
       imageID: "",
       containerID: `pretended://${name}`,
       ready: true,
@@ -386,4 +260,9 @@ function runningStatus({ containers }: StandInPod, atMs: number): object {
       state: { running: { startedAt: at } },
     })),
   };
+}
+
+/** A time as most of the API has it, from ms since 1970. */
+function wholeSecond(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -5,7 +5,6 @@
  * @module
  */
 
-/** How long and how often. */
 export interface UntilOptions {
   /** @default {30000} */
   readonly timeoutMs?: number;
@@ -40,7 +39,6 @@ export async function until<T>(
   }
 }
 
-/** Resolves after `ms`. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -9,13 +9,11 @@ import { lockFile, type Progress, withProgress } from "../progress.ts";
 import { isExecutable, putInPlace } from "../shell.ts";
 import { createHash } from "node:crypto";
 
-/** Version of Kubernetes that is run. */
 const KUBERNETES_VERSION = "v1.36.3";
 
 /** A binary that is built from Go modules; containerd comes with the system's packages. */
 export type BinaryName = Exclude<ComponentName, "containerd"> | "kubectl";
 
-/** Where one binary comes from. */
 export interface Binary {
   readonly name: BinaryName;
   /** Below the cache folder. */
@@ -86,9 +84,7 @@ function kubernetes(name: BinaryName, buildSeconds: number): Binary {
 
 /** Folders in the environment's variables. */
 export interface BinaryFolders {
-  /** `XDG_CACHE_HOME`, when set. */
   readonly cacheHome?: string | undefined;
-  /** `HOME`. */
   readonly home?: string | undefined;
 }
 
@@ -101,7 +97,6 @@ function cachedPath({ folder, name }: Binary, folders: BinaryFolders): string {
   return `${cacheFolder(folders)}/${folder}/${name}`;
 }
 
-/** Folders, PATH and progress for obtaining them. */
 export interface ObtainOptions {
   readonly folders: BinaryFolders;
   /** The PATH in which `go` is looked for. */

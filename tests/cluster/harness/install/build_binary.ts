@@ -7,9 +7,7 @@ import { type Binary, type BinaryFolders, cacheFolder } from "./binary.ts";
 import { lockFile, type Progress, withProgress } from "../progress.ts";
 import { findProgram, isExecutable, putInPlace, run } from "../shell.ts";
 
-/** Target, folders and PATH of a build. */
 export interface BuildOptions {
-  /** Where the program is put. */
   readonly target: string;
   readonly folders: BinaryFolders;
   /** The PATH in which `go` is looked for. */
@@ -85,7 +83,6 @@ function goEnvironment(path: string): Record<string, string> {
   return { PATH: path, GOFLAGS: "-mod=mod", CGO_ENABLED: "0", GOWORK: "off" };
 }
 
-/** The files of a module, by name. */
 export interface GoModule {
   readonly files: Readonly<Record<string, string>>;
   /** For `go build -ldflags`. */

@@ -10,7 +10,6 @@ import { PAUSE_IMAGE } from "../node_files.ts";
 import type { Instance } from "../instance.ts";
 import { run } from "../shell.ts";
 
-/** An image of one layer, or of two. */
 export interface ImageSpec {
   /** Repository and tag, for instance `mbcas-agent:dev`. */
   readonly name: string;
@@ -20,7 +19,6 @@ export interface ImageSpec {
   readonly base?: readonly TarEntry[];
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
-  /** `NAME=value` each. */
   readonly env?: readonly string[];
   /** User, or user and group: `65532:65532`. @default {"0:0"} */
   readonly user?: string;
@@ -123,7 +121,6 @@ export type TarEntry =
   | { readonly type: "directory"; readonly path: string; readonly mode: number }
   | { readonly type: "symlink"; readonly path: string; readonly target: string };
 
-/** Bytes that may be hashed and written. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const BLOCK = 512;
