@@ -175,12 +175,12 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "agent/reporting/outbox.ts": [
       [
         "a write of the agent that fails is dropped",
-        "        if (written.get(key)?.desired === write.desired) waiting.set(key, write);\n",
+        "        if (written.get(uid)?.desired === write.desired) waiting.set(uid, write);\n",
         "",
       ],
       [
         "the agent forgets that allocations are gone",
-        "        if (!written.has(key)) continue;\n",
+        "        if (!written.has(uid)) continue;\n",
         '        if (error.status === 404) throw new Error("gone");\n',
       ],
       [
