@@ -4,8 +4,8 @@ import { setting } from "../shared/config/setting.ts";
 import { defined } from "../shared/defined.ts";
 import { assertTexts, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { serveCanned, userKubeconfig } from "../tests/fixtures/canned_server.ts";
+import { lateRequest } from "../tests/fixtures/kube_connections.ts";
 import { withFile } from "../tests/fixtures/lab/task_world.ts";
-import { lateRequest } from "../tests/fixtures/late_request.ts";
 import { createHTTPLogin } from "./http_login.ts";
 import { connectUser, type UserConnection } from "./kube/client/user_connection.ts";
 import { parseVerticalPodAutoscaler } from "./kube/kinds/autoscalers.ts";
@@ -18,6 +18,7 @@ import { createCertificateMaker, createCertificateReader } from "./webhook/certi
 import { createBodyReader } from "./webhook/webhook_server.ts";
 
 const SIGNAL = new AbortController().signal;
+const USER = { program: "kubectl", env: () => undefined };
 
 Deno.test("sentences of command lines and logins", () => {
   const schema = z.object({
@@ -75,11 +76,8 @@ no file
 Deno.test("sentences of answers of Prometheus", () => {
   async function prometheus(answer: unknown, maxBytes = 1000): Promise<string> {
     await using server = serveCanned(() => answer);
-    const question = { server: server.url, query: "up" };
-    const answered = await createInstantQueries({ program: "test", maxBytes }).ask(
-      question,
-      SIGNAL,
-    );
+    const queries = createInstantQueries({ program: "test", maxBytes });
+    const answered = await queries.ask({ server: server.url, query: "up" }, SIGNAL);
     return "message" in answered ? answered.message : "";
   }
   async function range(answer: unknown): Promise<string> {
@@ -123,14 +121,8 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     async () => {
       let message = "";
       await withFile(text, async (path) => {
-        message = (await messageOf(() =>
-          act(connectUser({
-            program: "kubectl",
-            env: () => undefined,
-            path,
-            ...defined({ context }),
-          }))
-        )).replaceAll(path, "/c");
+        const options = { ...USER, path, ...defined({ context }) };
+        message = (await messageOf(() => act(connectUser(options)))).replaceAll(path, "/c");
       });
       return message;
     };
@@ -162,16 +154,10 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
       "context": target("away"),
       "cluster": target("lost"),
       "user": target("orphan"),
-      "no file": () =>
-        messageOf(() =>
-          connectUser({ program: "kubectl", env: () => undefined, path: "/no/file" })
-        ),
+      "no file": () => messageOf(() => connectUser({ ...USER, path: "/no/file" })),
       "no file at home": () =>
-        messageOf(() =>
-          connectUser({ program: "kubectl", env: (name) => name === "HOME" ? "/no" : "" })
-        ),
-      "folder": () =>
-        messageOf(() => connectUser({ program: "kubectl", env: () => undefined, path: "/" })),
+        messageOf(() => connectUser({ ...USER, env: (name) => name === "HOME" ? "/no" : "" })),
+      "folder": () => messageOf(() => connectUser({ ...USER, path: "/" })),
       "groups without a user": user(userKubeconfig("http://a", { user: { "as-groups": ["dev"] } })),
       "plugin": script("echo expired session >&2; exit 3"),
       "plugin without JSON": script("echo x"),
@@ -223,11 +209,8 @@ Deno.test("sentences of objects and answers of the API server", () => {
       "target of a VPA": () => parseVerticalPodAutoscaler({ metadata, spec: {} }).unreadable ?? "",
       "no JSON": async () => {
         await using server = serveCanned(() => new Response("{"));
-        const store = createSecretStore(server.connection, {
-          namespace: "shop",
-          name: "a",
-          labels: {},
-        });
+        const place = { namespace: "shop", name: "a", labels: {} };
+        const store = createSecretStore(server.connection, place);
         return await messageOf(() => store.read());
       },
       "stream": async () => {
@@ -266,6 +249,8 @@ Deno.test("sentences of certificates and connections of the webhook", async () =
       "key": () => pair({ key: "" }),
       "no certificate": () => pair({ cert: "" }),
       "bundle": () => messageOf(() => reader.readBundle(one.cert.slice(0, -40))),
+      "not X.509": () =>
+        messageOf(() => reader.readBundle(one.cert.replace(/\n.{30}/, `\n${"A".repeat(30)}`))),
       "long request": async () => {
         const chunks = async function* () {
           yield await Promise.resolve(new Uint8Array(4));
@@ -285,6 +270,8 @@ no certificate
   Cannot read a certificate: there is none
 bundle
   Cannot read certificates: a block is truncated or not a certificate
+not X.509
+  Cannot read certificates: a block is not X.509
 long request
   Cannot read the request: it has more than 3 bytes
 `,

@@ -3,75 +3,11 @@ import { permissionFlags } from "./build/permission_flags.ts";
 import { optimizationPolicyCRD } from "./crd/definitions.ts";
 import { devPlan } from "./dev.ts";
 import { figureFaults, figuresSchema } from "./figures/figures.ts";
-import { argumentCount } from "./lint/argument_count.ts";
-import { errorMessage } from "./lint/error_message.ts";
-import { fileName } from "./lint/file_shape.ts";
-import { injectedWorld, pureShared } from "./lint/ambient.ts";
-import { layers } from "./lint/layers.ts";
-import { lintSource } from "./lint/place.ts";
-
-type Rule = Parameters<typeof lintSource>[0];
-
-/** Messages of a rule on a file with this source. */
-function linted(rule: Rule, source: string, path = "shared/a.ts"): string {
-  return lintSource(rule, { path, source }).join("\n");
-}
-
-function imported(path: string, specifier: string): string {
-  return linted(layers, `import { a } from "${specifier}";`, path);
-}
 
 function problem(found: Parameters<typeof devPlan>[0]): string {
   const plan = devPlan(found);
   return "problem" in plan ? plan.problem : "";
 }
-
-Deno.test("sentences of the lint rules", () =>
-  assertTexts(
-    {
-      "argumentCount": () => linted(argumentCount, "export function f(a: A, b: B, c: C) {}"),
-      "errorMessage, beginning": () => linted(errorMessage, 'throw new Error("Bad capacity");'),
-      "errorMessage, end": () => linted(errorMessage, 'throw new Error("Cannot clear: no bids.");'),
-      "errorMessage, none": () => linted(errorMessage, "throw new Error();"),
-      "fileName, content": () => linted(fileName, "f();", "shared/utils.ts"),
-      "fileName, case": () => linted(fileName, "f();", "shared/podAllocation.ts"),
-      "injectedWorld": () => linted(injectedWorld, "f(Date.now());", "agent/a.ts"),
-      "layers": () => imported("agent/main.ts", "../controller/main.ts"),
-      "layers, root": () => imported("agent/main.ts", "../main.ts"),
-      "layers, test": () => imported("lab/bench/solver.ts", "../../shared/market/solver_test.ts"),
-      "layers, client": () => imported("controller/main.ts", "@kubernetes/client-node"),
-      "pureShared, global": () => linted(pureShared, "Date.now();"),
-      "pureShared, module": () => linted(pureShared, 'import { join } from "node:path";'),
-    },
-    `\
-argumentCount
-  f() takes 3 positional arguments, more than 2
-errorMessage, beginning
-  The error message does not begin with "Cannot "
-errorMessage, end
-  The error message ends with a period
-errorMessage, none
-  The error has no message
-fileName, content
-  The file name utils.ts says nothing of its content
-fileName, case
-  The file name podAllocation.ts is not in snake_case
-injectedWorld
-  agent/ also runs in virtual time: it may not use Date.now
-layers
-  agent may not import controller
-layers, root
-  agent may not import the root
-layers, test
-  lab/bench/solver.ts imports the test file shared/market/solver_test.ts
-layers, client
-  Only adapters/kube/ imports @kubernetes/client-node
-pureShared, global
-  shared/ is pure: it may not use Date.now
-pureShared, module
-  shared/ is pure: it may not import node:path
-`,
-  ));
 
 /** Distinct messages of the rules that match, of the definition of OptimizationPolicy. */
 function validated(pattern: RegExp): string {
@@ -98,7 +34,7 @@ function figureProblems(): string {
   return figureFaults(source, { pages: new Map([["README.md", page]]), files: [] }).join("; ");
 }
 
-Deno.test("sentences of the other tools", () =>
+Deno.test("sentences of the tools", () =>
   assertTexts(
     {
       "figures": figureProblems,

@@ -4,19 +4,14 @@ import * as z from "zod";
 import { AGENT_SETTINGS } from "../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../controller/settings.ts";
 import project from "../deno.json" with { type: "json" };
-import {
-  type Setting,
-  settingOf,
-  type SettingSchema,
-  settingsOf,
-} from "../shared/config/setting.ts";
+import { type Setting, settingOf, type SettingSchema } from "../shared/config/setting.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { type Built, compilePrograms } from "./build/compile_program.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { settingsPage } from "./configuration_page.ts";
 import { devCommand, type DevInput, devPlan } from "./dev.ts";
 import { castText, drawTerminal, framesOf, parseCast } from "./terminal_picture/draw.ts";
-import { groupModule, projectPath, selectedTests, testGroups } from "./test/test_groups.ts";
+import { projectPath, selectedTests, testGroups } from "./test/test_groups.ts";
 import { parseTestOptions } from "./test/main.ts";
 
 const FILES = [
@@ -74,15 +69,6 @@ pure("projectPath() takes paths as people and shells write them", () => {
   assert.equal(projectPath("/elsewhere", root), "/elsewhere");
 });
 
-pure("groupModule() imports each file of the group, and a broken file fails alone", () => {
-  const source = groupModule(["a_test.ts", "b/c_test.ts"], new URL("file:///p/"));
-  assert.match(source, /^await import\("file:\/\/\/p\/a_test\.ts"\)\.catch\(.*"a_test\.ts"/m);
-  assert.match(
-    source,
-    /^await import\("file:\/\/\/p\/b\/c_test\.ts"\)\.catch\(.*"b\/c_test\.ts"/m,
-  );
-});
-
 pure("parseTestOptions() draws 100 cases, and thousands in the long tests", () => {
   assert.deepEqual(parseTestOptions([]), {
     kind: "run",
@@ -92,21 +78,6 @@ pure("parseTestOptions() draws 100 cases, and thousands in the long tests", () =
     kind: "run",
     options: { paths: ["shared"], long: true, cases: 2000, seed: -7 },
   });
-});
-
-pure("parseTestOptions() names the flag and the value that are wrong", () => {
-  for (
-    const [args, expected] of [
-      [["--seed", "x"], /--seed.*'x'/],
-      [["--cases=99"], /--cases.*'99'.* 100 /],
-      [["--jobs", "1.5"], /--jobs.*'1\.5'/],
-      [["--lang"], /--lang/],
-    ] as const
-  ) {
-    const read = parseTestOptions(args);
-    assert.ok(read.kind === "usage-error");
-    assert.match(read.message, expected);
-  }
 });
 
 const ALL = new Set(["docker", "kind", "kubectl"]);
@@ -222,42 +193,28 @@ const CAST = {
   ],
 };
 
-Deno.test("framesOf() keeps screens that differ, and shortens what does not move", async () => {
-  const frames = await framesOf(CAST);
-  assert.deepEqual(frames.map(({ at }) => at), [0.01, 1, 4.5]);
-  assert.deepEqual(
-    frames[0]?.rows.map((row) => row.replaceAll(/<tspan [^>]*>|<\/tspan>/g, "|")),
-    ["|POD||LIMIT|", "|a&lt;b||200m|", ""],
-  );
-});
+/** Lines of each screen of a picture. */
+function usesOf(picture: string): readonly (number | undefined)[] {
+  const groups = [...picture.matchAll(/<g id="f\d">.*<\/g>/g)];
+  return groups.map(([group]) => group.match(/<use /g)?.length);
+}
 
-Deno.test("drawTerminal() has each line once, in looks of its own", async () => {
+Deno.test("drawTerminal() has each line once, and begins with a full screen, also without animations", async () => {
   const picture = await drawTerminal(CAST, { title: "a & b" });
   assert.equal(picture.match(/>POD</g)?.length, 1);
-  assert.equal(picture.match(/<use /g)?.length, 5);
   assert.match(picture, /<tspan x="46.8" class="g">300m</);
-  assert.match(picture, /<title>a &amp; b</);
-});
-
-Deno.test("drawTerminal() begins with a full screen, which is there without animations", async () => {
-  const picture = await drawTerminal(CAST, { title: "a" });
-  const [first = ""] = /<g id="f0">.*<\/g>/.exec(picture) ?? [];
-  assert.equal(first.match(/<use /g)?.length, 2);
+  assert.match(picture, /<title>a &amp; b<.*>a&lt;b</s);
+  // Screens that do not move are shortened.
+  assert.deepEqual((await framesOf(CAST)).map(({ at }) => at), [0.01, 1, 4.5]);
+  assert.deepEqual(usesOf(picture), [2, 2, 1]);
   assert.deepEqual(
     [0, 1, 2].map((index) => picture.includes(`#f${index}{visibility:hidden;`)),
     [false, true, true],
   );
   // Typing comes last: the recording's first screen has one line.
-  const events = [
-    { at: 0, text: "$ top" },
-    ...CAST.events.map((one) => ({ ...one, at: one.at + 1 })),
-  ];
-  const typed = await drawTerminal({ ...CAST, events }, { title: "a" });
-  const groups = [...typed.matchAll(/<g id="f\d">.*<\/g>/g)].map(([group]) => group);
-  assert.deepEqual(groups.map((group) => group.match(/<use /g)?.length), [2, 2, 1, 1]);
-});
-
-Deno.test("parseCast() reads what castText() writes", () => {
+  const typed = CAST.events.map((one) => ({ ...one, at: one.at + 1 }));
+  const events = [{ at: 0, text: "$ top" }, ...typed];
+  assert.deepEqual(usesOf(await drawTerminal({ ...CAST, events }, { title: "a" })), [2, 2, 1, 1]);
   assert.deepEqual(parseCast(castText(CAST)), CAST);
 });
 
@@ -268,55 +225,14 @@ function described<T extends Readonly<Record<string, SettingSchema<unknown>>>>(
   return Object.fromEntries(entries);
 }
 
-pure("settingsPage() has one row per setting, with all its names", () => {
-  const page = settingsPage([{ title: "Controller", schema: CONTROLLER_SETTINGS }]);
-  const [own = ""] = page.split("\n## Names ");
-  const rows = own.split("\n").filter((line) => /^\| [–`]/.test(line));
-  assert.equal(rows.length, settingsOf(CONTROLLER_SETTINGS).length);
-  assert.match(
-    page,
-    /\| `market\.burstFactor` \| `--burst-factor` \| `MBCAS_BURST_FACTOR` \| `8` \| .*\(\*live\*\) \|/,
-  );
-  assert.match(page, /^\| – \| `--kubeconfig` \| `KUBECONFIG` \| – \|/m);
-  assert.match(page, /^\| `metrics\.queries` \| – \| – \| – \| .*\bfile only/m);
-});
-
-pure("settingsPage() says what the names stand for that settings have beside their own", () => {
-  const both = [
-    { title: "Controller", schema: CONTROLLER_SETTINGS },
-    { title: "Agent", schema: AGENT_SETTINGS },
+Deno.test("docs/configuration.md is settingsPage() of both programs", async () => {
+  const programs = [
+    { title: "Controller: mbcas-controller", schema: CONTROLLER_SETTINGS },
+    { title: "Agent: mbcas-agent", schema: AGENT_SETTINGS },
   ];
-  const [, names = ""] = settingsPage(both).split("\n## Names ");
-  assert.deepEqual(names.split("\n").filter((line) => /^\| `/.test(line)), [
-    "| `logging.level:` | `log.level` |",
-    "| `logging.format:` | `log.format` |",
-    "| `prometheusURL:` | `metrics.prometheusURL` |",
-    "| `metricsProvider:` | `rightsizing.provider` |",
-    "| `reconciliationInterval:` | `rightsizing.interval` |",
-    "| `leaderElection:` | `controller.leaderElection` |",
-    "| `controller.leaderElection.enabled:` | `controller.leaderElection` |",
-    "| `webhook.port:` | `webhook.listen` |",
-    "| `webhook.certDir:` | `webhook.certificateFolder` |",
-    "| `controller.resyncPeriod:` | `placement.resyncPeriod` |",
-    "| `controller.workers:` | `placement.workers` |",
-    "| `controller.namespaceSelector:` | `placement.namespaceSelector` |",
-    "| `placement.nodeLabels:` | `placement.nodeClassifier` |",
-    "| `nodeLabels:` | `placement.nodeClassifier` |",
-    "| `dryRun:` | `controller.dryRun` |",
-    `| \`--metrics-addr\` | \`--listen\`: ${
-      settingOf(CONTROLLER_SETTINGS.shape.listen).aliasNote
-    } |`,
-    `| \`--health-probe-addr\` | \`--listen\`: ${
-      settingOf(CONTROLLER_SETTINGS.shape.listen).aliasNote
-    } |`,
-    "| `metrics.port:` | `controller.listen` |",
-  ]);
-  assert.match(names, /^\| `--health-probe-addr` \| `--listen`: one address /m);
-  const bare = settingsPage([{
-    title: "Agent",
-    schema: z.object({ configFile: AGENT_SETTINGS.shape.configFile }),
-  }]);
-  assert.ok(!bare.includes("\n## Names "));
+  assert.equal(settingsPage(programs), await Deno.readTextFile("docs/configuration.md"));
+  const bare = z.object({ configFile: AGENT_SETTINGS.shape.configFile });
+  assert.ok(!settingsPage([{ title: "Agent", schema: bare }]).includes("\n## Names "));
 });
 
 pure("settingsPage() names the settings that the images' permissions fix", () => {

@@ -40,6 +40,26 @@ function client(
   return createWebhookClient({ address, bundle, serverName: SERVICE_NAME, ...options });
 }
 
+/** A connection without TLS. */
+function connected({ address }: WebhookServer): Promise<Deno.TcpConn> {
+  const [hostname = "", port] = address.split(":");
+  return Deno.connect({ hostname, port: Number(port) });
+}
+
+/** An app that answers with this text once it is let to. */
+function waitingApp(text: string) {
+  const begun = Promise.withResolvers<void>();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  const app: PostApp = {
+    async answer() {
+      begun.resolve();
+      await promise;
+      return { status: 200, text };
+    },
+  };
+  return { app, begun: begun.promise, release };
+}
+
 Deno.test("serveWebhook() answers clients that trust its authority, by TLS 1.2 and 1.3 only", async () => {
   const one = await chain("one");
   const two = await chain("two");
@@ -52,12 +72,9 @@ Deno.test("serveWebhook() answers clients that trust its authority, by TLS 1.2 a
   );
   for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
     using speaker = client(server, [one], { maxVersion });
-    const reply = await speaker.post("{}", "/mutate/pods?timeout=2s");
-    const { text, protocol, status, headers } = reply;
-    assert.deepEqual(
-      [status, text, protocol],
-      [200, "POST /mutate/pods?timeout=2s", maxVersion],
-    );
+    const target = "/mutate/pods?timeout=2s";
+    const { text, protocol, status, headers } = await speaker.post("{}", target);
+    assert.deepEqual([status, text, protocol], [200, `POST ${target}`, maxVersion]);
     // Node's own five seconds would be too short for an API server that comes back.
     assert.deepEqual([headers["connection"], headers["keep-alive"]], ["keep-alive", "timeout=120"]);
   }
@@ -126,22 +143,15 @@ Deno.test("serveWebhook() refuses what is no pair without key material, and serv
 
 Deno.test("serveWebhook() ends what is in work before it shuts down, and takes nothing new", async () => {
   const one = await chain("one");
-  const begun = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const server = await serve({
-    async answer() {
-      begun.resolve();
-      await release.promise;
-      return { status: 200, text: "done" };
-    },
-  }, one);
+  const { app, begun, release } = waitingApp("done");
+  const server = await serve(app, one);
   using speaker = client(server, [one]);
   const answer = speaker.post("");
-  await begun.promise;
+  await begun;
   const end = server.shutdown();
   using late = client(server, [one]);
   await assert.rejects(late.post(""));
-  release.resolve();
+  release();
   assert.equal((await answer).text, "done");
   await end;
 });
@@ -150,8 +160,7 @@ Deno.test("serveWebhook() does not wait for idle connections at its end, nor lon
   const one = await chain("one");
   // A wait for this grace period would never end.
   const server = await serve(ECHO, one, { graceMs: 3_600_000, openingMs: 500 });
-  const [hostname = "", port] = server.address.split(":");
-  const silent = await Deno.connect({ hostname, port: Number(port) });
+  const silent = await connected(server);
   using idle = client(server, [one]);
   assert.equal((await idle.post("a")).text, "a");
   await server.shutdown();
@@ -162,55 +171,40 @@ Deno.test("serveWebhook() does not wait for idle connections at its end, nor lon
 
 Deno.test("serveWebhook() gives an answer up that takes longer than the grace at its end", async () => {
   const one = await chain("one");
-  const begun = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const server = await serve(
-    {
-      async answer() {
-        begun.resolve();
-        await release.promise;
-        return { status: 200, text: "late" };
-      },
-    },
-    one,
-    { graceMs: 1 },
-  );
+  const { app, begun, release } = waitingApp("late");
+  const server = await serve(app, one, { graceMs: 1 });
   using speaker = client(server, [one]);
   const answer = assert.rejects(speaker.post(""));
-  await begun.promise;
+  await begun;
   await server.shutdown();
   await answer;
-  release.resolve();
+  release();
 });
 
 /** Speaks TLS to the server, sends this and waits until the server has had enough. */
-async function cutShort({ address }: WebhookServer, { authority }: CertificateChain, text: string) {
-  const [hostname = "", port] = address.split(":");
-  const plain = await Deno.connect({ hostname, port: Number(port) });
-  const cut = await Deno.startTls(plain, { hostname: SERVICE_NAME, caCerts: [authority.cert] });
+async function cutShort(server: WebhookServer, { authority }: CertificateChain, text: string) {
+  const cut = await Deno.startTls(await connected(server), {
+    hostname: SERVICE_NAME,
+    caCerts: [authority.cert],
+  });
   // The end may come before the text on a slow machine.
   await cut.write(new TextEncoder().encode(text)).catch(() => 0);
   await assertClosed(cut);
   cut.close();
 }
 
-Deno.test("serveWebhook() closes connections that say nothing, or too little of a request", async () => {
+Deno.test("serveWebhook() closes connections that say nothing or too little, and idle ones in the end", async () => {
   const one = await chain("one");
   const server = await serve(ECHO, one, { openingMs: 1000, requestMs: 3_600_000 });
-  const [hostname = "", port] = server.address.split(":");
-  const silent = await Deno.connect({ hostname, port: Number(port) });
+  const silent = await connected(server);
   assert.equal(await silent.read(new Uint8Array(1)), null);
   silent.close();
   await cutShort(server, one, "POST / HTTP/1.1\r\nhost: x\r\n");
   await server.shutdown();
-});
-
-Deno.test("serveWebhook() closes connections that stop within a body, and idle ones in the end", async () => {
-  const one = await chain("one");
   const head = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n";
-  const server = await serve(ECHO, one, { openingMs: 20, requestMs: 20, idleMs: 3_600_000 });
-  await cutShort(server, one, `${head}ab`);
-  await server.shutdown();
+  const strict = await serve(ECHO, one, { openingMs: 20, requestMs: 20, idleMs: 3_600_000 });
+  await cutShort(strict, one, `${head}ab`);
+  await strict.shutdown();
   const tidy = await serve(ECHO, one, { requestMs: 3_600_000, idleMs: 20 });
   await cutShort(tidy, one, `${head}abc`);
   await tidy.shutdown();
@@ -225,8 +219,7 @@ async function assertClosed(connection: Deno.Conn): Promise<void> {
 Deno.test("serveWebhook() lets go of what speaks no TLS, or too many headers, and serves on", async () => {
   const one = await chain("one");
   const server = await serve(ECHO, one);
-  const [hostname, port] = server.address.split(":");
-  const plain = await Deno.connect({ hostname: hostname!, port: Number(port) });
+  const plain = await connected(server);
   await plain.write(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n"));
   await assertClosed(plain);
   plain.close();
@@ -238,15 +231,8 @@ Deno.test("serveWebhook() lets go of what speaks no TLS, or too many headers, an
 
 Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 without the app's message", async () => {
   const one = await chain("one");
-  const server = await serve(
-    {
-      answer() {
-        throw new Error("secret");
-      },
-    },
-    one,
-    { maxBytes: 1000 },
-  );
+  const app = { answer: () => Promise.reject(new Error("secret")) };
+  const server = await serve(app, one, { maxBytes: 1000 });
   using speaker = client(server, [one], { keepAlive: false });
   const failed = await speaker.post("x".repeat(1000));
   assert.deepEqual([failed.status, failed.text], [500, "internal error\n"]);
@@ -283,21 +269,14 @@ async function whole(
   return body;
 }
 
-Deno.test("createBodyReader() joins what comes in parts", async () => {
-  const reader = createBodyReader({ maxBytes: 3, maxBytesInFlight: 3 });
-  const { bytes } = await whole(reader, [1, 0, 2]);
-  assert.deepEqual([...bytes], [0, 2, 2]);
-});
-
-Deno.test("createBodyReader() refuses one that is too long, and counts it no more", async () => {
+Deno.test("createBodyReader() joins what comes in parts, refuses one that is too long, and counts it no more", async () => {
   const reader = createBodyReader({ maxBytes: 3, maxBytesInFlight: 4 });
   for (let times = 0; times < 3; times++) {
     const body = await reader.read(chunksOf([3, 1]));
     assert.ok("refusal" in body);
     assert.equal(body.status, 400);
-    assert.match(body.refusal, / 3 bytes$/);
   }
-  assert.equal((await whole(reader, [3])).bytes.length, 3);
+  assert.deepEqual([...(await whole(reader, [1, 0, 2])).bytes], [0, 2, 2]);
 });
 
 Deno.test("createBodyReader() refuses what is too much together, until others are done", async () => {

@@ -7,37 +7,82 @@ import {
   type CoallocScene,
   coallocScene,
   type MarketPod,
+  printed,
   sceneTest,
 } from "../../tests/fixtures/cli/coalloc_scene.ts";
-import { sampleNodeView } from "../../tests/fixtures/cli/node_views.ts";
 import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { explainApiError } from "./api_problem.ts";
 import { type PollEnd, pollPod } from "./poll_pod.ts";
 import { switchOff } from "./restore/switch_off.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 
+const CHANGED = { limit: 450, own: 200 };
+const IDLE = { limit: 200, own: 200, recorded: false };
+const LOST = { ...CHANGED, recorded: false };
+
+sceneTest("sentences of wrong command lines", async (scene) => {
+  await assertTexts(
+    printed(
+      scene,
+      ...["-n shop", "tap", "top --sot x", "top -w web-0"],
+      ...["explain", "explain a/b/c", "explain web -l app=web"],
+      ...["restore", "restore --all -l app=web"],
+      ...["resize web", "resize web --cpu-limit 100m --cpu-limit app=200m"],
+      "resize web --cpu-limit app=1 --cpu-limit app=2",
+      ...["placement pod/web", "placement ds/log", "placement -w web"],
+      ...["recommend pod/web", "recommend --policy /a"],
+    ),
+    `\
+-n shop
+| Cannot run kubectl coalloc: no command is named; see kubectl coalloc --help
+tap
+| Cannot run kubectl coalloc: unknown command 'tap' (Did you mean top?); see kubectl coalloc --help
+top --sot x
+| Cannot run kubectl coalloc top: unknown option '--sot' (Did you mean --sort?); see kubectl coalloc top --help
+top -w web-0
+| Cannot run kubectl coalloc top: option '-w, --watch [interval]' argument 'web-0' is invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put pods before -w, or write --watch=2s; see kubectl coalloc top --help
+explain
+| Cannot find pod: name one, or give --selector; see kubectl coalloc explain --help
+explain a/b/c
+| Cannot find pod: "a/b/c" is not the name of a pod; see kubectl coalloc explain --help
+explain web -l app=web
+| Cannot explain: a name and --selector exclude each other; see kubectl coalloc explain --help
+restore
+| Cannot restore: name a pod, or give --selector, -n NAMESPACE or --all; see kubectl coalloc restore --help
+restore --all -l app=web
+| Cannot restore: --selector and --all exclude each other; see kubectl coalloc restore --help
+resize web
+| Cannot run kubectl coalloc resize: required option '--cpu-limit <[container=]quantity>' not specified; see kubectl coalloc resize --help
+resize web --cpu-limit 100m --cpu-limit app=200m
+| Cannot resize: --cpu-limit 100m names no container; write it as in --cpu-limit app=100m; see kubectl coalloc resize --help
+resize web --cpu-limit app=1 --cpu-limit app=2
+| Cannot resize: container app has several limits; give --cpu-limit once per container; see kubectl coalloc resize --help
+placement pod/web
+| Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of deployment or statefulset; -n names the namespace; see kubectl coalloc placement --help
+placement ds/log
+| Cannot show placement: "ds/log" is a DaemonSet, and only pods of Deployments and StatefulSets are placed; see kubectl coalloc placement --help
+placement -w web
+| Cannot run kubectl coalloc placement: option '-w, --watch [interval]' argument 'web' is invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put the workload before -w, or write --watch=2s; see kubectl coalloc placement --help
+recommend pod/web
+| Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of deployment, statefulset or daemonset; -n names the namespace; see kubectl coalloc recommend --help
+recommend --policy /a
+| Cannot find policy: "/a" is neither NAME nor NAMESPACE/NAME; see kubectl coalloc recommend --help
+`,
+  );
+});
+
 sceneTest("sentences of all commands", async (scene) => {
-  const pod = addMarketPod(scene, "web", { limit: 450, own: 200 });
+  const pod = addMarketPod(scene, "web", CHANGED);
   const { cluster, cluster: { reader }, clock, world } = scene;
   const refused = (status: number, message: string) => () =>
     explainApiError("look", new ApiError(status, "", message));
   const wait: PollEnd = { reason: "ResizeInProgress", message: "not yet" };
   await assertTexts(
     {
-      "no command": scene.said("-n shop"),
-      "unknown command": scene.said("tap"),
-      "unknown flag": scene.said("top --sot x"),
-      "no pod": scene.said("explain"),
-      "pod and labels": scene.said("explain web -l app=web"),
-      "all and labels": scene.said("restore --all -l app=web"),
-      "no pod with the labels": scene.said("explain -l app=db"),
-      "labels of a restore": scene.said("restore -l a=b --dry-run"),
       "hidden installation": async () => {
         const hidden = { server: "v1", controllerImage: undefined, controllerIsVisible: false };
-        const shown = {
-          ...cluster,
-          reader: { ...reader, versions: () => Promise.resolve(hidden) },
-        };
+        const versions = () => Promise.resolve(hidden);
+        const shown = { ...cluster, reader: { ...reader, versions } };
         scene.out = "";
         await runCoalloc(["version"], { ...world, connect: () => Promise.resolve(shown) });
         return scene.out.split("\n").slice(1).join("\n");
@@ -55,23 +100,6 @@ sceneTest("sentences of all commands", async (scene) => {
       },
     },
     `\
-no command
-| Cannot run kubectl coalloc: no command is named; see kubectl coalloc --help
-unknown command
-| Cannot run kubectl coalloc: unknown command 'tap' (Did you mean top?); see kubectl coalloc --help
-unknown flag
-| Cannot run kubectl coalloc top: unknown option '--sot' (Did you mean --sort?); see kubectl coalloc top --help
-no pod
-| Cannot find pod: name one, or give --selector; see kubectl coalloc explain --help
-pod and labels
-| Cannot explain: a name and --selector exclude each other; see kubectl coalloc explain --help
-all and labels
-| Cannot restore: --selector and --all exclude each other; see kubectl coalloc restore --help
-no pod with the labels
-| Cannot explain: namespace shop has no pod with app=db; is -n right?
-labels of a restore
-| Would annotate pods with a=b of namespace shop with mbcas.io/managed=false, then restore:
-|   no pod: none has limits of the market
 hidden installation
 | Server: v1
 | Controller: not known, you may not read the installation
@@ -94,29 +122,22 @@ interrupted
 });
 
 sceneTest("sentences of explain: problems", async (scene) => {
-  addMarketPod(scene, "web", { limit: 200, own: 200, guaranteed: true, recorded: false });
+  const metadata = { annotations: { "mbcas.io/skip-guaranteed": "false" } };
+  addMarketPod(scene, "web", { ...IDLE, guaranteed: true, metadata });
   scene.hidesAutoscalers = true;
-  scene.api.store.tables.Pod.modify("shop/web", ({ metadata, ...pod }) => (
-    { ...pod, metadata: { ...metadata, annotations: { "mbcas.io/skip-guaranteed": "false" } } }
-  ));
-  const explained = (line: string) => async (): Promise<string> => {
-    const [, out, err] = await scene.ran(`explain ${line}`);
-    return err || out.split("\n").filter((line) => line.includes("can't be")).join("\n");
-  };
   await assertTexts(
     {
-      "no pod": explained("wed"),
-      "no container": explained("web -c db"),
-      "not a pod's name": explained("a/b/c"),
-      "autoscalers": explained("web"),
+      ...printed(scene, "explain wed", "explain web -c db", "explain -l app=db"),
+      "autoscalers": async () =>
+        (await scene.said("explain web")()).split("\n").slice(-4, -2).join("\n"),
     },
     `\
-no pod
+explain wed
 | Cannot explain pod wed: namespace shop has no such pod; is -n right?
-no container
+explain web -c db
 | Cannot explain container db: pod web has only app
-not a pod's name
-| Cannot find pod: "a/b/c" is not the name of a pod; see kubectl coalloc explain --help
+explain -l app=db
+| Cannot explain: namespace shop has no pod with app=db; is -n right?
 autoscalers
   VerticalPodAutoscalers can't be read: one may set the pod's resources (VPAConflict)
   HorizontalPodAutoscalers can't be read: one may divide by the pod's request (HPAConflict)
@@ -125,99 +146,69 @@ autoscalers
 });
 
 sceneTest("sentences of top", async (scene) => {
-  // Leaves out the lines of nodes.
-  const shown = (line = "") => async (): Promise<string> =>
-    (await scene.said(`top${line}`)()).replaceAll(/^node-1 .*\n/gm, "");
   await assertTexts(
-    {
-      "no agent": shown(),
-      "no answer": () => {
-        scene.agents.push("node-1", "node-2");
-        scene.views.set("node-1", sampleNodeView([]));
-        return shown()();
-      },
-      "no such pod": shown(" gone --node node-1"),
-      "no such pod in any namespace": shown(" gone -A"),
-      "pod after -w": shown(" -w web-0"),
-    },
+    printed(scene, "top"),
     `\
-no agent
+top
 | No pods in the market here.
 |
 | No agent runs: only the allocations are known, as old as they say
-no answer
-| No pods in the market here.
-|
+`,
+  );
+  scene.agents.push("node-2");
+  await assertTexts(
+    printed(scene, "top gone --node node-2", "top gone -A"),
+    `\
+top gone --node node-2
 | Cannot read the agent of node node-2: no answer in 5000 ms; of its pods only the allocations are known
-no such pod
-| Pod gone is not in the market of namespace shop on node node-1; -A looks in all namespaces, kubectl coalloc explain gone -n shop shows why
-no such pod in any namespace
+| Pod gone is not in the market of namespace shop on node node-2; -A looks in all namespaces, kubectl coalloc explain gone -n shop shows why
+top gone -A
 | Cannot read the agent of node node-2: no answer in 5000 ms; of its pods only the allocations are known
 | Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE shows why
-pod after -w
-| Cannot run kubectl coalloc top: option '-w, --watch [interval]' argument 'web-0' is invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put pods before -w, or write --watch=2s; see kubectl coalloc top --help
 `,
   );
 });
 
 sceneTest("sentences of resize", async (scene) => {
   const { Pod: pods, LimitRange: ranges } = scene.api.store.tables;
-  addMarketPod(scene, "web", { limit: 450, own: 200 });
-  addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
-  const two = addMarketPod(scene, "two", { limit: 450, own: 200 });
+  addMarketPod(scene, "web", CHANGED);
+  addMarketPod(scene, "db", { ...CHANGED, guaranteed: true });
+  const two = addMarketPod(scene, "two", CHANGED);
   pods.seed({
     ...two,
     metadata: { ...two.metadata, name: "both", uid: "both" },
     containers: ["app", "proxy"].map((name) => ({ ...sampleContainer(), name })),
   });
-  const resized = (line: string) => scene.said(`resize ${line}`);
+  ranges.seed({
+    metadata: { name: "small", namespace: "shop", uid: "", resourceVersion: "" },
+    items: [{ type: "Container", max: 1000 }],
+  });
   await assertTexts(
-    {
-      "Applied": resized("web --cpu-limit 1"),
-      "Guaranteed": resized("db --cpu-limit 1"),
-      "DryRun": resized("web --cpu-limit 500m --dry-run"),
-      "several containers": resized("both --cpu-limit 300m"),
-      "no container": resized("both --cpu-limit db=300m"),
-      "no pod": resized("gone --cpu-limit 300m"),
-      "one of two limits without container": resized("web --cpu-limit 100m --cpu-limit app=200m"),
-      "one container twice": resized("web --cpu-limit app=1 --cpu-limit app=2"),
-      "no quantity": resized("web"),
-      "LimitRange": () => {
-        ranges.seed({
-          metadata: { name: "small", namespace: "shop", uid: "", resourceVersion: "" },
-          items: [{ type: "Container", max: 500 }],
-        });
-        return resized("web --cpu-limit 600m")();
-      },
-    },
+    printed(
+      scene,
+      ...["resize web --cpu-limit 1", "resize db --cpu-limit 1"],
+      ...["resize web --cpu-limit 500m --dry-run", "resize web --cpu-limit 1100m"],
+      ...["resize both --cpu-limit 300m", "resize both --cpu-limit db=300m"],
+      "resize gone --cpu-limit 300m",
+    ),
     `\
-Applied
+resize web --cpu-limit 1
 | shop/web  app 450m → 1000m: the kubelet has it
-Guaranteed
+resize db --cpu-limit 1
 | shop/db  app 450m → 1000m (request and limit): the kubelet has it
-DryRun
+resize web --cpu-limit 500m --dry-run
 | shop/web  app 1000m → 500m: nothing was changed (dry run)
-several containers
+resize web --cpu-limit 1100m
+| Cannot resize pod web: the LimitRange allows no more, or no less: app cpu limit 1100m to 1 (LimitRange)
+resize both --cpu-limit 300m
 | Cannot resize pod both: it has several containers (app, proxy); name one: --cpu-limit app=300m
-no container
+resize both --cpu-limit db=300m
 | Cannot resize pod both: it has no container "db", only app, proxy
-no pod
+resize gone --cpu-limit 300m
 | Cannot resize pod gone: namespace shop has no such pod; is -n right?
-one of two limits without container
-| Cannot resize: --cpu-limit 100m names no container; write it as in --cpu-limit app=100m; see kubectl coalloc resize --help
-one container twice
-| Cannot resize: container app has several limits; give --cpu-limit once per container; see kubectl coalloc resize --help
-no quantity
-| Cannot run kubectl coalloc resize: required option '--cpu-limit <[container=]quantity>' not specified; see kubectl coalloc resize --help
-LimitRange
-| Cannot resize pod web: the LimitRange allows no more, or no less: app cpu limit 600m to 500m (LimitRange)
 `,
   );
 });
-
-const CHANGED = { limit: 450, own: 200 };
-const IDLE = { limit: 200, own: 200, recorded: false };
-const LOST = { ...CHANGED, recorded: false };
 
 /** Output and errors of `restore` beside these pods. */
 function restored(
@@ -237,6 +228,8 @@ function restored(
   };
 }
 
+const HIDDEN = new ApiError(403, "Forbidden", "leases is forbidden");
+const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5", uid: "rs" };
 const absent = () => Promise.resolve(undefined);
 const refuse = () => Promise.reject(new ApiError(404, "NotFound", "no such namespace"));
 
@@ -255,18 +248,9 @@ pureYAML("sentences of restore", () =>
       "OriginalUnknown": restored("-n shop --yes", { pods: { bare: LOST } }),
       "done": restored("-n shop --yes", {
         pods: { web: CHANGED, idle: IDLE },
-        change(scene) {
-          scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
-        },
+        change: (scene) => void (scene.controllerAlive = HIDDEN),
       }),
-      "opted out": restored("web", {
-        change: ({ api: { store: { tables } } }) => {
-          const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5", uid: "rs" };
-          tables.Pod.modify("shop/web", (one) => (
-            { ...one, metadata: { ...one.metadata, owner } }
-          ));
-        },
-      }),
+      "opted out": restored("web", { pods: { web: { ...CHANGED, metadata: { owner } } } }),
       "RestoreBlocked": restored("web --timeout 5s", {
         change: (scene) => void (scene.controllerAlive = true),
       }),
@@ -283,9 +267,9 @@ pureYAML("sentences of restore", () =>
           switches: { optOutPod: refuse, optOutNamespace: refuse, writeSettings: refuse },
           pods: [],
         })).join(),
+      "labels": restored("-l a=b --dry-run"),
       "no terminal": restored("-n shop"),
       "refused": restored("-n shop", { change: (scene) => void (scene.answer = false) }),
-      "no target": restored(""),
       "no pod": restored("cart"),
     },
     `\
@@ -323,12 +307,13 @@ market on by a flag
 | The market stays on: flag --market is on in the Deployment mbcas-controller, which takes precedence over the settings; remove it there.
 no namespace
   The market stays on: there is no namespace mbcas-system; where the product is in another one, set COALLOC_SYSTEM_NAMESPACE to it, and restore again
+labels
+| Would annotate pods with a=b of namespace shop with mbcas.io/managed=false, then restore:
+|   no pod: none has limits of the market
 no terminal
 | Cannot restore namespace shop: --yes is missing, and there is no terminal to ask on; --dry-run shows what would be done
 refused
 | Take namespace shop out of the market and give 1 pod their original limits back? Nothing was changed.
-no target
-| Cannot restore: name a pod, or give --selector, -n NAMESPACE or --all; see kubectl coalloc restore --help
 no pod
 | Cannot restore pod cart: namespace shop has no such pod; is -n right?
 `,

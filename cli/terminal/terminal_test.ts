@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { listenForInterrupt } from "./interrupt.ts";
-import { progressLine, showProgress } from "./progress_line.ts";
+import { showProgress } from "./progress_line.ts";
 import { requestChart, type RequestStretch } from "./request_chart.ts";
 import { paint, printableText, textLines, wantsColor, writeWhole } from "./terminal_text.ts";
 
@@ -91,12 +91,6 @@ pure("listenForInterrupt() leaves Ctrl-C to the system while a question blocks",
   assert.equal(listeners.size, 0);
 });
 
-pure("progressLine() estimates what is left from what is gone", () => {
-  assert.equal(progressLine({ share: 0.25, elapsedS: 61 }), "25 % · 1:01 gone · about 3:03 left");
-  assert.equal(progressLine({ share: 0.001, elapsedS: 1 }), "0 % · 0:01 gone");
-  assert.equal(progressLine({ share: 1, elapsedS: 600 }), "100 % · 10:00 gone");
-});
-
 /** Output of a display for these shares, in steps of 10 s. */
 function shown(isTerminal: boolean, ...shares: readonly number[]): string[] {
   const written: string[] = [];
@@ -124,7 +118,6 @@ pure("showProgress() writes a line per tenth, and on a terminal one that is rewr
   assert.deepEqual(shown(true), []);
 });
 
-/** One pod, 20 steps of 3 s: a minute. */
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 

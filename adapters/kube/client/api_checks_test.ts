@@ -8,35 +8,26 @@ import {
   statusAnswer,
   userKubeconfig,
 } from "../../../tests/fixtures/canned_server.ts";
-import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
+import { withUser } from "../../../tests/fixtures/kube_connections.ts";
 import { podAllocationCRD } from "../../../tools/crd/definitions.ts";
 import { type ApiFindings, checkAPI, unknownAllocationFields } from "./api_checks.ts";
 import { listOf, objectOf } from "./json_fields.ts";
 import type { PodPort } from "./port_forward.ts";
-import { connectUser, type UserConnection } from "./user_connection.ts";
+import type { UserConnection } from "./user_connection.ts";
 
 /** A server of 1.36 with all that is needed. */
 function complete({ path }: ReceivedRequest): unknown {
-  switch (path) {
-    case "/version":
-      return { gitVersion: "v1.36.3" };
-    case "/api/v1":
-      return { resources: [{ name: "pods" }, { name: "pods/resize" }] };
-    case "/openapi/v3/apis/allocation.mbcas.io/v1alpha1":
-      return statusAnswer(403);
-    default:
-      return { resources: [{ name: "podallocations" }] };
-  }
+  if (path === "/version") return { gitVersion: "v1.36.3" };
+  if (path === "/api/v1") return { resources: [{ name: "pods" }, { name: "pods/resize" }] };
+  if (path.startsWith("/openapi/")) return statusAnswer(403);
+  return { resources: [{ name: "podallocations" }] };
 }
 
 Deno.test("checkAPI() returns version and resources", async () => {
   await using server = serveCanned(complete);
   assert.deepEqual(await checkAPI(server.connection), {
-    serverVersion: "v1.36.3",
-    servesPodResize: true,
-    lowersMemoryLimits: true,
-    servesAllocations: true,
-    unknownFields: [],
+    ...{ serverVersion: "v1.36.3", unknownFields: [] },
+    ...{ servesPodResize: true, lowersMemoryLimits: true, servesAllocations: true },
   });
 });
 
@@ -45,11 +36,8 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
     path.startsWith("/apis/allocation") ? statusAnswer(404) : {}
   );
   assert.deepEqual(await checkAPI(old.connection), {
-    serverVersion: "",
-    servesPodResize: false,
-    lowersMemoryLimits: false,
-    servesAllocations: false,
-    unknownFields: [],
+    ...{ serverVersion: "", unknownFields: [] },
+    ...{ servesPodResize: false, lowersMemoryLimits: false, servesAllocations: false },
   });
   await using broken = serveCanned(() => statusAnswer(503));
   await assert.rejects(checkAPI(broken.connection), { status: 503 });
@@ -109,11 +97,8 @@ async function unknown(change: (text: string) => string): Promise<readonly strin
   return await unknownAllocationFields(server.connection);
 }
 
-Deno.test("unknownAllocationFields() finds nothing in this version's definition", async () => {
-  assert.deepEqual(await unknown((text) => text), []);
-});
-
 Deno.test("unknownAllocationFields() names fields and values that an older CRD lacks", async () => {
+  assert.deepEqual(await unknown((text) => text), []);
   const found = await unknown((text) =>
     text.replace('"boost":', '"older":').replace('"half","lower"', '"lower"')
       .replace('"requestMoves":', '"requestMove":')
@@ -146,21 +131,11 @@ async function withForward(
     requests.push(`${url} ${text}`);
     if (answers.length === 0) end();
     else send(answers);
-  }, (server) =>
-    withFile(userKubeconfig(server), async (path) => {
-      const user = connectUser({ program: "kubectl", path, env: () => undefined });
-      await check(user, requests);
-      user.close();
-    }));
+  }, (server) => withUser(userKubeconfig(server), (user) => check(user, requests)));
 }
 
-const request = {
-  namespace: "mbcas-system",
-  pod: "agent",
-  port: 8081,
-  path: "/view",
-  timeoutMs: 5000,
-};
+const agent = { namespace: "mbcas-system", pod: "agent", port: 8081 };
+const request = { ...agent, path: "/view", timeoutMs: 5000 };
 
 Deno.test("podHTTPGet() asks through the pod's port and puts the answer together", async () => {
   const texts = ["HTTP/1.1 200 OK\r\nContent-Le", 'ngth: 9\r\n\r\n{"a":', "[1]}"];
@@ -175,35 +150,29 @@ Deno.test("podHTTPGet() asks through the pod's port and puts the answer together
 });
 
 Deno.test("podHTTPGet() throws what the pod or the kubelet refuses, and what never comes", async () => {
-  const busy = ["HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"];
-  await withForward(channelMessages(0, busy), async (user) => {
-    await assert.rejects(user.podGet(request), { status: 503, message: "busy" });
-  });
-  await withForward(channelMessages(1, ["connection refused"]), async (user) => {
-    await assert.rejects(user.podGet(request), {
-      status: 0,
-      reason: "Unreachable",
-      message: /agent:8081: connection refused/,
-    });
-  });
-  await withForward(channelMessages(0, []), async (user) => {
-    await assert.rejects(user.podGet({ ...request, timeoutMs: 50 }), {
-      status: 0,
-      reason: "Timeout",
-    });
-  });
+  const http = (text: string) => channelMessages(0, [`HTTP/1.1 ${text}`]);
+  const away = { status: 0, reason: "Unreachable" };
+  const rows = [
+    [http("503 Busy\r\nContent-Length: 4\r\n\r\nbusy"), { status: 503, message: "busy" }],
+    [http("200 OK\r\nContent-Length: 1\r\n\r\n<"), { status: 0, reason: "BadAnswer" }],
+    [
+      channelMessages(1, ["connection refused"]),
+      { ...away, message: /agent:8081: connection refused/ },
+    ],
+    [channelMessages(0, []), { status: 0, reason: "Timeout" }, 50],
+    [[], away],
+  ] as const;
+  for (const [answers, expected, timeoutMs = 5000] of rows) {
+    await withForward(
+      answers,
+      (user) => assert.rejects(user.podGet({ ...request, timeoutMs }), expected),
+    );
+  }
   await withForward(channelMessages(0, []), async (user) => {
     const ending = new AbortController();
     const answer = user.podGet({ ...request, signal: ending.signal });
     ending.abort();
     await assert.rejects(answer, { reason: "Aborted" });
-  });
-  await withForward([], async (user) => {
-    await assert.rejects(user.podGet(request), { reason: "Unreachable" });
-  });
-  const html = ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n<"];
-  await withForward(channelMessages(0, html), async (user) => {
-    await assert.rejects(user.podGet(request), { status: 0, reason: "BadAnswer" });
   });
 });
 
@@ -211,14 +180,11 @@ Deno.test("podHTTPGet() throws the server's own error when no socket opens", asy
   await using server = serveCanned(() =>
     statusAnswer(403, { reason: "Forbidden", message: "cannot create pods/portforward" })
   );
-  await withFile(userKubeconfig(server.url), async (path) => {
-    const user = connectUser({ program: "kubectl", path, env: () => undefined });
-    await assert.rejects(user.podGet(request), {
-      status: 403,
-      message: "cannot create pods/portforward",
-    });
-    user.close();
-  });
+  const message = "cannot create pods/portforward";
+  await withUser(
+    userKubeconfig(server.url),
+    (user) => assert.rejects(user.podGet(request), { status: 403, message }),
+  );
 });
 
 /** Answers each message with its bytes in upper case, and `bye` with the end. */
@@ -232,8 +198,7 @@ function echo(): (message: ForwardedMessage) => void {
   };
 }
 
-async function checkTunnel(path: string): Promise<void> {
-  const user = connectUser({ program: "kubectl", path, env: () => undefined });
+async function checkTunnel(user: UserConnection): Promise<void> {
   let chosen = 0;
   const tunnel = await user.tunnel((): Promise<PodPort> => {
     if (++chosen === 3) return Promise.reject(new Error("no pod"));
@@ -257,11 +222,10 @@ async function checkTunnel(path: string): Promise<void> {
   await tunnel.close();
   assert.equal(chosen, 3);
   for (const conn of [one, two, three]) conn.close();
-  user.close();
 }
 
 Deno.test("openTunnel() forwards each connection to the pod that is chosen for it, until either side ends", async () => {
-  await withPortForwards(echo(), (server) => withFile(userKubeconfig(server), checkTunnel));
+  await withPortForwards(echo(), (server) => withUser(userKubeconfig(server), checkTunnel));
 });
 
 const encoder = new TextEncoder();

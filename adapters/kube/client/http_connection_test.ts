@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { lateRequest } from "../../../tests/fixtures/late_request.ts";
+import {
+  sentRequest,
+  serveCanned,
+  statusAnswer,
+  streamAnswer,
+} from "../../../tests/fixtures/canned_server.ts";
+import { lateRequest } from "../../../tests/fixtures/kube_connections.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createAccessReviews } from "./api_checks.ts";
-import type { KubeConnection, OpenKubeConnection } from "./connection.ts";
+import type { KubeConnection, KubeRequest, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 import { type ObservedRequest, verbAndResource } from "./observed_request.ts";
 import { responseError, statusError } from "./response_errors.ts";
@@ -34,42 +39,43 @@ Deno.test("request() sends method, query, body and type, and reads the answer", 
     body: { spec: 1 },
   });
   assert.deepEqual(answer, { metadata: { name: "a" } });
-  const [request] = server.requests;
-  assert.deepEqual(
-    [request?.method, request?.path, request?.query, request?.body],
-    ["PATCH", "/api/v1/nodes/a%20b", { fieldManager: "mbcas" }, { spec: 1 }],
-  );
-  assert.equal(request?.headers.get("content-type"), "application/merge-patch+json");
-  assert.equal(request?.headers.get("authorization"), "Bearer secret-0");
+  const [request = assert.fail("nothing was sent")] = server.requests;
+  assert.deepEqual(sentRequest(request), {
+    to: "PATCH /api/v1/nodes/a%20b",
+    ...{ query: { fieldManager: "mbcas" }, body: { spec: 1 }, type: "merge" },
+  });
+  assert.equal(request.headers.get("content-type"), "application/merge-patch+json");
+  assert.equal(request.headers.get("authorization"), "Bearer secret-0");
 });
 
 Deno.test("request() throws the server's refusal with reason, causes and waiting time", async () => {
-  await using server = serveCanned(({ path }) => {
-    if (path === "/full") {
-      return statusAnswer(403, {
-        reason: "Forbidden",
-        message: 'pods "a" is forbidden: node didn\'t have enough allocatable resources: cpu',
-        details: { causes: [{ reason: "NodeCapacity" }] },
-      });
+  const message = 'pods "a" is forbidden: node didn\'t have enough allocatable resources: cpu';
+  const causes = { details: { causes: [{ reason: "NodeCapacity" }] } };
+  const busy = { reason: "TooManyRequests", details: { retryAfterSeconds: 3 } };
+  const later = { status: 503, headers: { "retry-after": "7" } };
+  const rows: readonly (readonly [answer: Response, expected: Partial<ApiError>])[] = [
+    [
+      statusAnswer(403, { reason: "Forbidden", message, ...causes }),
+      { status: 403, reason: "Forbidden", causes: ["NodeCapacity"], message },
+    ],
+    [statusAnswer(429, busy), { status: 429, retryAfterMs: 3000 }],
+    [
+      new Response("<h1>Bad  gateway</h1>", { status: 502 }),
+      { status: 502, reason: "", message: "<h1>Bad gateway</h1>" },
+    ],
+    [new Response("later", later), {
+      status: 503,
+      reason: "ServiceUnavailable",
+      retryAfterMs: 7000,
+    }],
+  ];
+  for (const [answer, expected] of rows) {
+    await using server = serveCanned(() => answer);
+    const refusal = await refusalOf(server.connection.request({ path: "/" }));
+    for (const [name, value] of Object.entries(expected)) {
+      assert.deepEqual(refusal[name as keyof ApiError], value, name);
     }
-    if (path === "/busy") {
-      return statusAnswer(429, { reason: "TooManyRequests", details: { retryAfterSeconds: 3 } });
-    }
-    if (path === "/page") return new Response("<h1>Bad  gateway</h1>", { status: 502 });
-    return new Response("later", { status: 503, headers: { "retry-after": "7" } });
-  });
-  const full = await refusalOf(server.connection.request({ path: "/full" }));
-  assert.deepEqual([full.status, full.reason, full.causes], [403, "Forbidden", ["NodeCapacity"]]);
-  assert.match(full.message, /enough allocatable/);
-  const busy = await refusalOf(server.connection.request({ path: "/busy" }));
-  assert.deepEqual([busy.status, busy.retryAfterMs], [429, 3000]);
-  const page = await refusalOf(server.connection.request({ path: "/page" }));
-  assert.deepEqual([page.status, page.reason, page.message], [502, "", "<h1>Bad gateway</h1>"]);
-  const later = await refusalOf(server.connection.request({ path: "/later" }));
-  assert.deepEqual(
-    [later.status, later.reason, later.retryAfterMs],
-    [503, "ServiceUnavailable", 7000],
-  );
+  }
 });
 
 Deno.test("request() logs in again once when its token is refused", async () => {
@@ -86,20 +92,18 @@ Deno.test("request() logs in again once when its token is refused", async () => 
 Deno.test("request() gives up after its time, and when it is aborted", async () => {
   const never = Promise.withResolvers<Response>();
   const stop = new AbortController();
-  {
-    await using server = serveCanned(({ path }) => {
-      if (path === "/abort") stop.abort();
-      return never.promise;
-    });
-    const { connection } = server;
-    const late = await refusalOf(connection.request({ path: "/late", timeoutMs: 20 }));
-    assert.deepEqual([late.status, late.reason], [0, "Timeout"]);
-    const aborted = await refusalOf(connection.request({ path: "/abort", signal: stop.signal }));
-    assert.deepEqual([aborted.status, aborted.reason], [0, "Aborted"]);
-    const before = await refusalOf(connection.request({ path: "/x", signal: stop.signal }));
-    assert.equal(before.reason, "Aborted");
-    never.resolve(new Response());
-  }
+  await using server = serveCanned(({ path }) => {
+    if (path === "/abort") stop.abort();
+    return never.promise;
+  });
+  const { connection } = server;
+  const late = await refusalOf(connection.request({ path: "/late", timeoutMs: 20 }));
+  assert.deepEqual([late.status, late.reason], [0, "Timeout"]);
+  const aborted = await refusalOf(connection.request({ path: "/abort", signal: stop.signal }));
+  assert.deepEqual([aborted.status, aborted.reason], [0, "Aborted"]);
+  const before = await refusalOf(connection.request({ path: "/x", signal: stop.signal }));
+  assert.equal(before.reason, "Aborted");
+  never.resolve(new Response());
 });
 
 Deno.test("request() has status 0 when no server listens or the response is no JSON", async () => {
@@ -213,24 +217,23 @@ Deno.test("lines() goes on when a request is late while others are answered", as
   }
 });
 
-Deno.test("responseError() waits for a minute at most, whatever a server asks", () => {
-  const far = ["86400", "9".repeat(310), "Fri, 31 Dec 9999 23:59:59 GMT"];
-  for (const retryAfter of far) {
-    const { retryAfterMs } = responseError({ status: 503, text: "", retryAfter }, 0);
-    assert.equal(retryAfterMs, 60_000, retryAfter);
+Deno.test("responseError() reads Retry-After as seconds or as a date, and waits for a minute at most", () => {
+  const nowMs = Date.UTC(2026, 0, 1);
+  const rows: readonly (readonly [retryAfter: string, waitMs: number | undefined])[] = [
+    ["30", 30_000],
+    ["Thu, 01 Jan 2026 00:00:05 GMT", 5000],
+    ["Wed, 31 Dec 2025 00:00:00 GMT", undefined],
+    ["soon", undefined],
+    ["86400", 60_000],
+    ["9".repeat(310), 60_000],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", 60_000],
+  ];
+  for (const [retryAfter, waitMs] of rows) {
+    const { retryAfterMs } = responseError({ status: 429, text: "", retryAfter }, nowMs);
+    assert.equal(retryAfterMs, waitMs, retryAfter);
   }
   const text = '{"kind":"Status","details":{"retryAfterSeconds":1e300}}';
-  assert.equal(responseError({ status: 503, text }, 0).retryAfterMs, 60_000);
-});
-
-Deno.test("responseError() reads Retry-After as seconds or as a date", () => {
-  const nowMs = Date.UTC(2026, 0, 1);
-  const wait = (retryAfter: string): number | undefined =>
-    responseError({ status: 429, text: "", retryAfter }, nowMs).retryAfterMs;
-  assert.equal(wait("30"), 30_000);
-  assert.equal(wait("Thu, 01 Jan 2026 00:00:05 GMT"), 5000);
-  assert.equal(wait("Wed, 31 Dec 2025 00:00:00 GMT"), undefined);
-  assert.equal(wait("soon"), undefined);
+  assert.equal(responseError({ status: 503, text }, nowMs).retryAfterMs, 60_000);
   assert.equal(
     responseError({ status: 429, text: "" }, nowMs).message,
     "the server answered 429 without a message",
@@ -244,38 +247,25 @@ Deno.test("statusError() has a status whatever the object is", () => {
 });
 
 pure("verbAndResource() are those of RBAC", () => {
-  const core = "/api/v1";
+  const shop = "/api/v1/namespaces/shop";
   const ours = "/apis/allocation.mbcas.io/v1alpha1";
-  for (
-    const [request, verb, resource] of [
-      [{ path: `${core}/pods` }, "list", "pods"],
-      [{ path: `${core}/pods`, query: { watch: "true" } }, "watch", "pods"],
-      [{ path: `${core}/namespaces` }, "list", "namespaces"],
-      [{ path: `${core}/namespaces/shop` }, "get", "namespaces"],
-      [{ path: `${core}/namespaces/shop/pods` }, "list", "pods"],
-      [
-        { path: `${core}/namespaces/shop/pods/web/resize`, method: "PATCH" },
-        "patch",
-        "pods/resize",
-      ],
-      [
-        { path: `${ours}/namespaces/shop/podallocations`, method: "POST" },
-        "create",
-        "podallocations",
-      ],
-      [
-        { path: `${ours}/namespaces/shop/podallocations/a`, method: "DELETE" },
-        "delete",
-        "podallocations",
-      ],
-      [
-        { path: `${ours}/namespaces/shop/podallocations/a/status`, method: "PUT" },
-        ...["update", "podallocations/status"] as const,
-      ],
-      [{ path: ours }, "get", "none"],
-      [{ path: "/version" }, "get", "none"],
-    ] as const
-  ) assert.deepEqual(verbAndResource(request), { verb, resource }, request.path);
+  const own = `${ours}/namespaces/shop/podallocations`;
+  const rows: readonly (readonly [KubeRequest, verb: string, resource: string])[] = [
+    [{ path: "/api/v1/pods" }, "list", "pods"],
+    [{ path: "/api/v1/pods", query: { watch: "true" } }, "watch", "pods"],
+    [{ path: "/api/v1/namespaces" }, "list", "namespaces"],
+    [{ path: shop }, "get", "namespaces"],
+    [{ path: `${shop}/pods` }, "list", "pods"],
+    [{ path: `${shop}/pods/web/resize`, method: "PATCH" }, "patch", "pods/resize"],
+    [{ path: own, method: "POST" }, "create", "podallocations"],
+    [{ path: `${own}/a`, method: "DELETE" }, "delete", "podallocations"],
+    [{ path: `${own}/a/status`, method: "PUT" }, "update", "podallocations/status"],
+    [{ path: ours }, "get", "none"],
+    [{ path: "/version" }, "get", "none"],
+  ];
+  for (const [request, verb, resource] of rows) {
+    assert.deepEqual(verbAndResource(request), { verb, resource }, request.path);
+  }
 });
 
 Deno.test("createHTTPConnection() observes each request with the status of its response", async () => {
@@ -351,13 +341,10 @@ Deno.test("environmentProxy() reads the variable of the server's protocol", () =
   assert.equal(proxyOf(both, "not an address"), undefined);
 });
 
-Deno.test("environmentProxy() connects directly to localhost", () => {
+Deno.test("environmentProxy() connects directly to localhost, and where NO_PROXY matches", () => {
   for (const host of ["localhost", "127.0.0.1", "127.3.2.1", "[::1]"]) {
     assert.equal(proxyOf({ HTTPS_PROXY: PROXY }, `https://${host}:6443`), undefined, host);
   }
-});
-
-Deno.test("environmentProxy() connects directly where NO_PROXY matches", () => {
   const rows: readonly (readonly [terms: string, server: string, direct: boolean])[] = [
     ["example.com", "https://api.example.com:6443", true],
     ["EXAMPLE.com", "https://api.example.com:6443", true],

@@ -4,12 +4,7 @@ import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts"
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import {
-  type ReceivedRequest,
-  serveCanned,
-  statusAnswer,
-  streamAnswer,
-} from "../../../tests/fixtures/canned_server.ts";
+import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
 import type { KubeConnection } from "./connection.ts";
 import { type Kind, listWatchOf, optionalKind } from "./list_watch.ts";
 import { objectOf } from "./json_fields.ts";
@@ -30,13 +25,10 @@ const THINGS: Kind<ApiObject> = {
   },
 };
 
+const SELECTORS = { labelSelector: "app=web", fieldSelector: "spec.nodeName=node-1" };
+
 function subject(connection: KubeConnection, log: Log = silentLog): ListWatch<ApiObject> {
-  return listWatchOf(THINGS)(connection, {
-    labelSelector: "app=web",
-    fieldSelector: "spec.nodeName=node-1",
-    random: seededRandom(1),
-    log,
-  });
+  return listWatchOf(THINGS)(connection, { ...SELECTORS, random: seededRandom(1), log });
 }
 
 /** A log that keeps the fields of its warnings. */
@@ -57,14 +49,8 @@ function lines(...events: readonly (readonly [string, unknown])[]): Response {
   return streamAnswer(events.map(([type, object]) => `${JSON.stringify({ type, object })}\n`));
 }
 
-async function events(
-  connection: KubeConnection,
-  log?: Log,
-): Promise<WatchEvent<ApiObject>[]> {
-  const seen: WatchEvent<ApiObject>[] = [];
-  for await (const event of subject(connection, log).watch("7", never)) seen.push(event);
-  return seen;
-}
+const events = (connection: KubeConnection, log?: Log): Promise<WatchEvent<ApiObject>[]> =>
+  Array.fromAsync(subject(connection, log).watch("7", never));
 
 const names = (items: readonly ApiObject[]): string[] => items.map(({ metadata }) => metadata.name);
 
@@ -77,23 +63,17 @@ Deno.test("list() reads page after page, as of the first one's version", async (
   const { items, resourceVersion } = await subject(server.connection).list(never);
   assert.deepEqual([names(items), resourceVersion], [["a", "b", "c"], "9"]);
   assert.deepEqual(server.requests.map(({ query }) => query), [
-    { labelSelector: "app=web", fieldSelector: "spec.nodeName=node-1", limit: "500" },
-    {
-      labelSelector: "app=web",
-      fieldSelector: "spec.nodeName=node-1",
-      limit: "500",
-      continue: "next",
-    },
+    { ...SELECTORS, limit: "500" },
+    { ...SELECTORS, limit: "500", continue: "next" },
   ]);
 });
 
 Deno.test("list() asks once without pages when their snapshot has expired", async () => {
-  const answer = ({ query }: ReceivedRequest): unknown => {
+  await using server = serveCanned(({ query }) => {
     if (query.limit === undefined) return page(["a", "c"], { resourceVersion: "12" });
     if (query.continue !== undefined) return statusAnswer(410, { reason: "Expired" });
     return page(["a", "b"], { resourceVersion: "9", continue: "next" });
-  };
-  await using server = serveCanned(answer);
+  });
   const { items, resourceVersion } = await subject(server.connection).list(never);
   assert.deepEqual([names(items), resourceVersion], [["a", "c"], "12"]);
 });
@@ -116,11 +96,8 @@ Deno.test("list() leaves out what it can't read, with a warning that names it", 
   const { items } = await subject(server.connection, log).list(never);
   assert.deepEqual(names(items), ["a"]);
   assert.deepEqual(log.seen.length, 2);
-  assert.partialDeepStrictEqual(log.seen[0], {
-    path: "/api/v1/things",
-    namespace: "shop",
-    name: "odd",
-  });
+  const odd = { path: "/api/v1/things", namespace: "shop", name: "odd" };
+  assert.partialDeepStrictEqual(log.seen[0], odd);
 });
 
 Deno.test("list() keeps what can't be read in full, with a warning", async () => {
@@ -142,13 +119,8 @@ Deno.test("watch() asks for bookmarks after a version, for 5 to 10 minutes", asy
   await using server = serveCanned(() => lines());
   assert.deepEqual(await events(server.connection), []);
   const { timeoutSeconds, ...query } = server.requests[0]?.query ?? {};
-  assert.deepEqual(query, {
-    labelSelector: "app=web",
-    fieldSelector: "spec.nodeName=node-1",
-    watch: "true",
-    allowWatchBookmarks: "true",
-    resourceVersion: "7",
-  });
+  const watch = { watch: "true", allowWatchBookmarks: "true", resourceVersion: "7" };
+  assert.deepEqual(query, { ...SELECTORS, ...watch });
   assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) < 600, `${timeoutSeconds}`);
 });
 
@@ -175,18 +147,11 @@ Deno.test("watch() yields events and bookmarks in order, and ignores unknown typ
 });
 
 Deno.test("watch() throws the status of an ERROR event", async () => {
+  const expired = { reason: "Expired", message: "too old" };
   await using server = serveCanned(() =>
-    lines(
-      ["ADDED", thing("a", "8")],
-      ["ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" }],
-    )
+    lines(["ADDED", thing("a", "8")], ["ERROR", { kind: "Status", code: 410, ...expired }])
   );
-  await assert.rejects(events(server.connection), {
-    name: "ApiError",
-    status: 410,
-    reason: "Expired",
-    message: "too old",
-  });
+  await assert.rejects(events(server.connection), { name: "ApiError", status: 410, ...expired });
 });
 
 Deno.test("watch() goes on past an object it can't read, and asks for a list when that one goes", async () => {
@@ -206,6 +171,7 @@ const OBJECT: ApiObject = {
 const BOOKMARK = { type: "BOOKMARK", resourceVersion: "6" } as const;
 
 const UNKNOWN = new ApiError(404, "NotFound", "404 page not found");
+const AWAY = new ApiError(0, "Unreachable", "no route");
 
 /** The kind at a server that answers each list with the error, if there is one. */
 function optional(
@@ -235,38 +201,34 @@ pure("optionalKind() follows a kind that is served, and passes other refusals on
   await assert.rejects(forbidden.list(never), { status: 403 });
 });
 
-pure(
-  "optionalKind() takes a kind for gone once the server has denied it for five seconds",
-  async () => {
-    const clock = createVirtualClock({ wallStart: 0 });
-    let refusal: ApiError | undefined;
-    const kind = optional(clock, () => refusal);
-    const listed = async (): Promise<readonly string[]> => names((await kind.list(never)).items);
-    assert.deepEqual(await listed(), ["a"]);
-    refusal = UNKNOWN;
-    await assert.rejects(listed(), { status: 404 });
-    await clock.runUntil(4999);
-    await assert.rejects(listed(), { status: 404 });
-    await clock.runUntil(5000);
-    assert.deepEqual(await listed(), []);
-    refusal = undefined;
-    assert.deepEqual(await listed(), ["a"]);
-    refusal = UNKNOWN;
-    await assert.rejects(listed(), { status: 404 });
-    // It did not answer in between: the next 404 may come from another server that has just started.
-    refusal = new ApiError(0, "Unreachable", "no route");
-    await clock.runUntil(12_000);
-    await assert.rejects(listed(), { status: 0 });
-    refusal = UNKNOWN;
-    await assert.rejects(listed(), { status: 404 });
-    await clock.runUntil(17_000);
-    assert.deepEqual(await listed(), []);
-    refusal = new ApiError(0, "Unreachable", "no route");
-    await assert.rejects(listed(), { status: 0 });
-    refusal = UNKNOWN;
-    assert.deepEqual(await listed(), []);
-  },
-);
+/** Answers of the server from a time on, ms, and what a list gives then: names, or the status that it throws. */
+const DENIALS: readonly (readonly [atMs: number, ApiError | undefined, string[] | number])[] = [
+  [0, undefined, ["a"]],
+  [0, UNKNOWN, 404],
+  [4999, UNKNOWN, 404],
+  [5000, UNKNOWN, []],
+  [5000, undefined, ["a"]],
+  [5000, UNKNOWN, 404],
+  // It did not answer in between: the next 404 may come from another server that has just started.
+  [12_000, AWAY, 0],
+  [12_000, UNKNOWN, 404],
+  [17_000, UNKNOWN, []],
+  [17_000, AWAY, 0],
+  [17_000, UNKNOWN, []],
+];
+
+pure("optionalKind() takes a kind for gone once it was denied for five seconds", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  let refusal: ApiError | undefined;
+  const kind = optional(clock, () => refusal);
+  for (const [atMs, answer, expected] of DENIALS) {
+    await clock.runUntil(atMs);
+    refusal = answer;
+    const listed = kind.list(never);
+    if (typeof expected === "number") await assert.rejects(listed, { status: expected });
+    else assert.deepEqual(names((await listed).items), expected, `${atMs} ms`);
+  }
+});
 
 pure("optionalKind() is empty while the kind is unserved, and asks again each minute", async () => {
   const clock = createVirtualClock({ wallStart: 0 });

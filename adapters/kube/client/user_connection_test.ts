@@ -10,6 +10,7 @@ import {
   statusAnswer,
   userKubeconfig,
 } from "../../../tests/fixtures/canned_server.ts";
+import { withUser } from "../../../tests/fixtures/kube_connections.ts";
 import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { connectInCluster, connectKubeconfig } from "./connect.ts";
@@ -20,36 +21,16 @@ import type { UserOptions } from "./user_kubeconfig.ts";
 
 const none = (): undefined => undefined;
 
-/** A user of this kubeconfig, and closes its connection afterwards. */
-async function withUser<T>(
-  text: string,
-  act: (user: UserConnection, path: string) => Promise<T>,
-  options: Partial<UserOptions> = {},
-): Promise<T> {
-  let result: T | undefined;
-  await withFile(text, async (path) => {
-    const user = connectUser({ program: "kubectl", env: none, path, ...options });
-    try {
-      result = await act(user, path);
-    } finally {
-      user.close();
-    }
-  });
-  return result as T;
-}
-
 const getVersion = (user: UserConnection): Promise<unknown> => user.request({ path: "/version" });
 
 /** The Authorization header with which this user arrives. */
 async function authorizationOf(user: object): Promise<string | null | undefined> {
   await using server = serveCanned(() => ({}));
-  assert.equal(
-    await withUser(userKubeconfig(server.url, { user }), async (one) => {
-      await getVersion(one);
-      return one.namespace;
-    }),
-    "shop",
-  );
+  const kubeconfig = userKubeconfig(server.url, { user });
+  await withUser(kubeconfig, async (one) => {
+    await getVersion(one);
+    assert.equal(one.namespace, "shop");
+  });
   return server.requests[0]?.headers.get("authorization");
 }
 
@@ -131,14 +112,12 @@ Deno.test("connectUser() finds a plugin beside the file, and reports that it fai
   await using server = serveCanned(() => ({}));
   const exec = { command: "./bin/login", installHint: "install it" };
   await withUser(userKubeconfig(server.url, { user: { exec } }), async (user, path) => {
-    const error: unknown = await getVersion(user).then(
-      () => assert.fail("connected"),
-      (one) => one,
-    );
-    assert.ok(error instanceof ApiError);
-    assert.deepEqual([error.status, error.reason], [0, "LoginFailed"]);
-    assert.ok(error.message.includes(join(dirname(path), "bin/login")), error.message);
-    assert.match(error.message, /install it/);
+    await assert.rejects(getVersion(user), (error: ApiError) => {
+      assert.deepEqual([error.status, error.reason], [0, "LoginFailed"]);
+      assert.ok(error.message.includes(join(dirname(path), "bin/login")), error.message);
+      assert.match(error.message, /install it/);
+      return true;
+    });
   });
   assert.deepEqual(server.requests, []);
 });
@@ -209,22 +188,18 @@ Deno.test("connectUser() trusts the cluster's authority, its other name, or any 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const authority = { "certificate-authority-data": btoa(ca ?? "") };
-  try {
-    for (
-      const [cluster, refused] of [
-        [{}, /certificate/],
-        [{ "insecure-skip-tls-verify": true }, undefined],
-        [authority, undefined],
-        [{ ...authority, "tls-server-name": "other.example" }, /other.example/],
-      ] as const
-    ) {
-      const answer = withUser(userKubeconfig(url, { cluster }), getVersion);
-      if (refused === undefined) assert.deepEqual(await answer, {});
-      else await assert.rejects(answer, { status: 0, reason: "Unreachable", message: refused });
-    }
-  } finally {
-    server.close();
+  const rows: readonly (readonly [cluster: object, refused?: RegExp])[] = [
+    [{}, /certificate/],
+    [{ "insecure-skip-tls-verify": true }],
+    [authority],
+    [{ ...authority, "tls-server-name": "other.example" }, /other.example/],
+  ];
+  for (const [cluster, refused] of rows) {
+    const answer = withUser(userKubeconfig(url, { cluster }), getVersion);
+    if (refused === undefined) assert.deepEqual(await answer, {});
+    else await assert.rejects(answer, { status: 0, reason: "Unreachable", message: refused });
   }
+  server.close();
 });
 
 Deno.test("connectUser() takes the first of a name from the files of KUBECONFIG", async () => {
@@ -250,7 +225,7 @@ Deno.test("request() ends by its timeout or its signal, and throws the server's 
     await assert.rejects(user.request({ path: "/x" }), { status: 403, message: "no" });
     const late = { path: "/late", timeoutMs: 20 };
     await assert.rejects(user.request(late), { status: 0, reason: "Timeout" });
-    const { signal } = { signal: AbortSignal.abort() };
+    const signal = AbortSignal.abort();
     await assert.rejects(user.request({ path: "/late", signal }), { reason: "Aborted" });
   });
   clearTimeout(stop);
@@ -261,18 +236,14 @@ Deno.test("request() ends by its timeout or its signal, and throws the server's 
 });
 
 Deno.test("bearerToken() is the user's own, and undefined for another login or another user", async () => {
-  for (
-    const [user, token] of [
-      [{ token: "own" }, "own"],
-      [{ username: "me", password: "secret" }, undefined],
-      [{ token: "own", as: "other" }, undefined],
-    ] as const
-  ) {
-    await withFile(userKubeconfig("http://127.0.0.1:1", { user }), async (path) => {
-      const connection = connectUser({ program: "kubectl", path, env: () => undefined });
-      assert.equal(await connection.bearerToken(), token);
-      connection.close();
-    });
+  const rows = [
+    [{ token: "own" }, "own"],
+    [{ username: "me", password: "secret" }, undefined],
+    [{ token: "own", as: "other" }, undefined],
+  ] as const;
+  for (const [user, token] of rows) {
+    const kubeconfig = userKubeconfig("http://127.0.0.1:1", { user });
+    assert.equal(await withUser(kubeconfig, (one) => one.bearerToken()), token);
   }
 });
 
@@ -291,10 +262,8 @@ Deno.test({
 });
 
 Deno.test("connectInCluster() fails at once outside of a pod", async () => {
-  await assert.rejects(
-    connectInCluster({ program: "test", directory: "tests/fixtures/none" }),
-    Deno.errors.NotFound,
-  );
+  const outside = connectInCluster({ program: "test", directory: "tests/fixtures/none" });
+  await assert.rejects(outside, Deno.errors.NotFound);
 });
 
 Deno.test("connectKubeconfig() connects by the file's token, and refuses what it does not understand", async () => {
@@ -307,13 +276,12 @@ Deno.test("connectKubeconfig() connects by the file's token, and refuses what it
     assert.equal(server.requests[0]?.headers.get("authorization"), "Bearer abc");
     connection.close();
   });
-  for (
-    const [text, what] of [
-      [file({ exec: { command: "login" } }), /has exec/],
-      [file({}, { "insecure-skip-tls-verify": true }), /has insecure-skip-tls-verify/],
-      ["just a text", /has no server/],
-    ] as const
-  ) {
+  const rows = [
+    [file({ exec: { command: "login" } }), /has exec/],
+    [file({}, { "insecure-skip-tls-verify": true }), /has insecure-skip-tls-verify/],
+    ["just a text", /has no server/],
+  ] as const;
+  for (const [text, what] of rows) {
     await withFile(text, async (path) => {
       await assert.rejects(connectKubeconfig({ program: "test", path }), {
         name: "TypeError",

@@ -2,12 +2,14 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { PodOwner } from "../../../shared/api/pod.ts";
+import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
 import { sampleAllocation, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { RAW_OBJECTS } from "../../../tests/fixtures/raw_objects.ts";
+import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import type { OpenListWatch } from "../client/list_watch.ts";
 import { allocationListWatch } from "./allocations.ts";
 import { horizontalPodAutoscalerListWatch, parseVerticalPodAutoscaler } from "./autoscalers.ts";
@@ -22,7 +24,11 @@ import {
 } from "./namespaces.ts";
 import { nodeListWatch, persistentVolumeListWatch } from "./nodes.ts";
 import { formatMicroTime, parseTime } from "./object_fields.ts";
-import { parseOptimizationPolicy, recommendationReportListWatch } from "./optimization_policies.ts";
+import {
+  parseOptimizationPolicy,
+  parseRecommendationReport,
+  recommendationReportListWatch,
+} from "./optimization_policies.ts";
 import { createOwnerTemplates } from "./owner_templates.ts";
 import {
   parsePodDisruptionBudget,
@@ -32,7 +38,6 @@ import { podListWatch } from "./pods.ts";
 import { replicaSetListWatch } from "./workloads.ts";
 
 /** Where each kind is listed. */
-
 const KINDS: Readonly<Record<string, OpenListWatch<ApiObject>>> = {
   "/api/v1/nodes": nodeListWatch,
   "/api/v1/persistentvolumes": persistentVolumeListWatch,
@@ -95,20 +100,12 @@ pure("parseLease() reads a Lease, and one without a holder", () => {
     leaseTransitions: 4,
   };
   assert.deepEqual(parseLease({ metadata: namespaced, spec }), {
-    metadata: namespaced,
-    holder: "a",
-    durationSeconds: 15,
-    acquireTimeMs: 1000,
-    renewTimeMs: 2250,
-    transitions: 4,
+    ...{ metadata: namespaced, holder: "a", durationSeconds: 15, transitions: 4 },
+    ...{ acquireTimeMs: 1000, renewTimeMs: 2250 },
   });
   assert.deepEqual(parseLease({ metadata: namespaced, spec: {} }), {
-    metadata: namespaced,
-    holder: "",
-    durationSeconds: 0,
-    acquireTimeMs: undefined,
-    renewTimeMs: undefined,
-    transitions: 0,
+    ...{ metadata: namespaced, holder: "", durationSeconds: 0, transitions: 0 },
+    ...{ acquireTimeMs: undefined, renewTimeMs: undefined },
   });
 });
 
@@ -126,7 +123,7 @@ pure("parsePodDisruptionBudget() reads its selector, and what it allows", () => 
     current: true,
     freesUnready: true,
   });
-  const change = (spec: object, status: object) =>
+  const change = (spec: object, status: object = {}) =>
     parsePodDisruptionBudget({
       ...raw,
       spec: { ...raw.spec, ...spec },
@@ -137,11 +134,9 @@ pure("parsePodDisruptionBudget() reads its selector, and what it allows", () => 
   const always = { unhealthyPodEvictionPolicy: "AlwaysAllow" };
   assert.equal(change(always, { currentHealthy: 0 }).freesUnready, true);
   assert.equal(change({}, { observedGeneration: 1 }).current, false);
-  assert.ok(!("selector" in change({ selector: undefined }, {})));
-  assert.deepEqual(change({ selector: {} }, {}).selector, {
-    matchLabels: {},
-    matchExpressions: [],
-  });
+  assert.ok(!("selector" in change({ selector: undefined })));
+  const all = { matchLabels: {}, matchExpressions: [] };
+  assert.deepEqual(change({ selector: {} }).selector, all);
 });
 
 pure("formatMicroTime() writes six decimals, which parseTime() reads again", () => {
@@ -266,72 +261,56 @@ pure("parseResourceQuota() prefers what the server enforces to what was asked fo
   assert.deepEqual(other.bounds, {});
 });
 
-pure("parseResourceQuota() reads what is left of memory, of both names the tighter", () => {
-  const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
-    parseResourceQuota({ metadata: labelled, spec: { hard }, status: { hard, used } })
-      .bounds;
-  assert.deepEqual(of({ "limits.memory": "1Ki" }, { "limits.memory": "24" }), {
-    "limits.memory": { hard: 1024, used: 24 },
-  });
-  const both = { memory: "3k", "requests.memory": "2k" };
-  assert.deepEqual(of(both, { memory: "2500", "requests.memory": "1k" }), {
-    "requests.memory": { hard: 3000, used: 2500 },
-  });
-  const far = "9223372036854775807";
-  assert.deepEqual(of({ memory: far }), {
-    "requests.memory": { hard: Number.MAX_SAFE_INTEGER, used: 0 },
-  });
+const FAR = "9223372036854775807";
+const MAX = Number.MAX_SAFE_INTEGER;
+
+pure("parseResourceQuota() reads what is left, of two names of one resource the tighter", () => {
+  const bound = (name: string, hard: number, used: number) => ({ [name]: { hard, used } });
+  const rows = [
+    [{ "limits.memory": "1Ki" }, { "limits.memory": "24" }, bound("limits.memory", 1024, 24)],
+    [
+      { memory: "3k", "requests.memory": "2k" },
+      { memory: "2500", "requests.memory": "1k" },
+      bound("requests.memory", 3000, 2500),
+    ],
+    [{ "requests.cpu": "2" }, { "requests.cpu": "500m" }, bound("requests.cpu", 2000, 500)],
+    [{ cpu: "1" }, {}, bound("requests.cpu", 1000, 0)],
+    [
+      { cpu: "3", "requests.cpu": "2" },
+      { cpu: "1", "requests.cpu": "1" },
+      bound("requests.cpu", 2000, 1000),
+    ],
+    // Too large to count.
+    [{ memory: FAR }, {}, bound("requests.memory", MAX, 0)],
+    [{ "limits.cpu": FAR }, {}, bound("limits.cpu", MAX, 0)],
+  ] as const;
+  for (const [hard, used, bounds] of rows) {
+    const status = { hard, used };
+    const quota = parseResourceQuota({ metadata: labelled, spec: { hard }, status });
+    assert.deepEqual(quota.bounds, bounds);
+  }
 });
 
-pure("parseLimitRange() reports a negative quantity, which the server does not reject", () => {
-  const limits = [{ type: "Pod", min: { cpu: "-1" } }];
-  const { unreadable = "", items } = parseLimitRange({ metadata: labelled, spec: { limits } });
+pure("parseLimitRange() reports a negative quantity, and caps a large one", () => {
+  const read = (limits: unknown) => parseLimitRange({ metadata: labelled, spec: { limits } });
+  const { unreadable = "", items } = read([{ type: "Pod", min: { cpu: "-1" } }]);
   assert.match(unreadable, /CPU quantity: "-1"/);
   assert.deepEqual(items, []);
-  assert.deepEqual(
-    parseLimitRange({ metadata: labelled, spec: { limits: null } }).items,
-    [],
-  );
-});
-
-pure("parseLimitRange() and parseResourceQuota() cap a bound that is too large to count", () => {
-  const far = "9223372036854775807";
-  const limits = [{ type: "Container", max: { cpu: far } }];
-  const max = Number.MAX_SAFE_INTEGER;
-  assert.deepEqual(parseLimitRange({ metadata: labelled, spec: { limits } }).items, [
-    { type: "Container", max },
-  ]);
-  const quota = parseResourceQuota({ metadata: labelled, spec: { hard: { "limits.cpu": far } } });
-  assert.equal(quota.bounds["limits.cpu"]?.hard, max);
-});
-
-pure("parseResourceQuota() reads both names of CPU requests, and keeps to the tighter", () => {
-  const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
-    parseResourceQuota({ metadata: labelled, spec: { hard }, status: { hard, used } })
-      .bounds["requests.cpu"];
-  assert.deepEqual(of({ "requests.cpu": "2" }, { "requests.cpu": "500m" }), {
-    hard: 2000,
-    used: 500,
-  });
-  assert.deepEqual(of({ cpu: "1" }), { hard: 1000, used: 0 });
-  const both = { cpu: "3", "requests.cpu": "2" };
-  assert.deepEqual(of(both, { cpu: "1", "requests.cpu": "1" }), { hard: 2000, used: 1000 });
-  assert.equal(of({ "limits.cpu": "2" }), undefined);
+  assert.deepEqual(read(null).items, []);
+  const largest = [{ type: "Container", max: MAX }];
+  assert.deepEqual(read([{ type: "Container", max: { cpu: FAR } }]).items, largest);
 });
 
 /** Readers of specs that no server of ours has checked, or not by all rules. */
 const PARSERS = {
   VerticalPodAutoscaler: parseVerticalPodAutoscaler,
-  OptimizationPolicy: (raw) => parseOptimizationPolicy({ ...Object(raw), status: undefined }),
+  OptimizationPolicy: parseOptimizationPolicy,
 } satisfies Readonly<Partial<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiObject>>>;
 
-/** Ranges of members; all others are counts or millicores. */
+/** Ranges of members; all others are counts, millicores or bytes. */
 const RANGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
   safetyFactor: [1, 10],
   limitMultipliers: [1, 10],
-  ...Object.fromEntries(
-    ["price", "demand", "need", "credit", "weight"].map((name) => [name, [0, Number.MAX_VALUE]]),
-  ),
 };
 /** The times that a Date can hold, ms. */
 const LAST_MS = 8.64e15;
@@ -371,3 +350,23 @@ for (const kind of Object.keys(PARSERS) as (keyof typeof PARSERS)[]) {
     );
   });
 }
+
+Deno.test("property 31: parseRecommendationReport() reads back what was written, unchanged", () => {
+  const head = {
+    apiVersion: "optipod.io/v1alpha1",
+    kind: "RecommendationReport",
+    metadata: { name: "recommendations-1", namespace: "shop", uid: "u", resourceVersion: "1" },
+  };
+  fc.assert(
+    fc.property(workloadRecords("shop"), (records) => {
+      for (const { workloads } of reportParts(records)) {
+        const stored = JSON.parse(JSON.stringify({ ...head, workloads }));
+        const report = parseRecommendationReport(stored);
+        assert.deepEqual(report, stored);
+        // Parts made of the parsed report have the same text: reading and writing change nothing.
+        const again = reportParts(recordsOf([report], "shop")).map((part) => part.workloads);
+        assert.deepEqual(JSON.parse(JSON.stringify(again.flat())), stored.workloads);
+      }
+    }),
+  );
+});

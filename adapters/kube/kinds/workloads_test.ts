@@ -1,8 +1,9 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
-import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
+import { NO_RESOURCES, type PodContainer } from "../../../shared/api/pod.ts";
 import { isRollingOut, type WorkloadKind } from "../../../shared/api/workload.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { parseContainers, type RawContainers } from "./containers.ts";
 import { parseReplicaSet, parseWorkload, templateOf, workloadListWatch } from "./workloads.ts";
 
 const identity = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
@@ -141,17 +142,11 @@ const app = {
 
 pure("parseWorkload() reads what new pods are made of", () => {
   const made = (kind: WorkloadKind, given: Raw) => parseWorkload(raw(given), kind).spec;
-  const plain = { containers: [app], initContainers: [] };
-  assert.deepEqual(made("Deployment", { spec: { template, replicas: 3, paused: true } }), {
-    paused: true,
-    replicas: 3,
-    template: plain,
-  });
-  assert.deepEqual(made("StatefulSet", { spec: { template } }), {
-    paused: false,
-    replicas: 1,
-    template: plain,
-  });
+  const plain = { template: { containers: [app], initContainers: [] } };
+  const paused = { template, replicas: 3, paused: true };
+  assert.deepEqual(made("Deployment", { spec: paused }), { ...plain, paused: true, replicas: 3 });
+  const set = made("StatefulSet", { spec: { template } });
+  assert.deepEqual(set, { ...plain, paused: false, replicas: 1 });
   const status = { desiredNumberScheduled: 5, currentNumberScheduled: 4 };
   assert.equal(made("DaemonSet", { spec: { template }, status })?.replicas, 5);
   assert.equal(made("DaemonSet", { spec: { template } })?.replicas, 0);
@@ -179,49 +174,38 @@ pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a 
     { name: "proxy", restartPolicy: "Always", resources: { limits: { cpu: "50m" } } },
     { name: "setup", resources: { requests: { cpu: "1" } } },
   ];
-  const spec = {
-    template: {
-      spec: {
-        containers,
-        initContainers,
-        resources: { limits: { cpu: "2" } },
-        priorityClassName: "high",
-        activeDeadlineSeconds: 60,
-      },
-    },
+  const given = {
+    ...{ containers, initContainers, resources: { limits: { cpu: "2" } } },
+    ...{ priorityClassName: "high", activeDeadlineSeconds: 60 },
   };
+  const spec = { template: { spec: given } };
   const bare = { ready: false, restartsOnCPU: false, applied: NO_RESOURCES };
   assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").spec?.template, {
     containers: [app, { ...bare, name: "proxy", sidecar: true, requests: {}, limits: { cpu: 50 } }],
-    initContainers: [
-      {
-        ...bare,
-        name: "setup",
-        sidecar: false,
-        requests: { cpu: 1000 },
-        limits: {},
-        sidecarsBefore: 1,
-      },
-    ],
+    initContainers: [{
+      ...{ ...bare, name: "setup", sidecar: false, sidecarsBefore: 1 },
+      ...{ requests: { cpu: 1000 }, limits: {} },
+    }],
     podLevel: { requests: {}, limits: { cpu: 2000 } },
     priorityClassName: "high",
     hasDeadline: true,
   });
 });
 
-pure("parseWorkload() reads the rollout also where the template can't be read", () => {
+pure("parseWorkload() reads the rollout beside a template that it can't read", () => {
   const status = { replicas: 4, updatedReplicas: 2 };
   const workload = parseWorkload(raw({ spec: { template: HUGE }, status }), "Deployment");
   assert.match(workload.unreadableTemplate ?? "", /CPU quantity/);
   assert.ok(!("spec" in workload));
   assert.deepEqual(workload.rollout, { updated: 2, total: 4, halted: false });
+  const { unreadable = "", containers, replicas } = templateOf(workload);
+  assert.match(unreadable, /^Cannot parse CPU quantity: "9007199254740992"/);
+  assert.deepEqual([containers, replicas], [[], 0]);
 });
 
 Deno.test("workloadListWatch() lists each kind by its own path", async () => {
-  await using server = serveCanned(() => ({
-    metadata: { resourceVersion: "9" },
-    items: [raw({})],
-  }));
+  const list = { metadata: { resourceVersion: "9" }, items: [raw({})] };
+  await using server = serveCanned(() => list);
   const signal = new AbortController().signal;
   for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
     const { items } = await workloadListWatch(server.connection, { kind }).list(signal);
@@ -250,12 +234,13 @@ pure("templateOf() has containers and sidecars, with limits in place of absent r
   };
   const requests = { cpu: 250, memory: 64 * 2 ** 20 };
   const memory = { memory: 2 ** 30 };
-  const { metadata: { annotations: _own, ...rest }, ...others } = templateOf(
-    parseWorkload(raw({ spec }), "Deployment"),
-  ) as unknown as { metadata: Record<string, unknown> };
-  assert.deepEqual({ ...others, metadata: rest }, {
+  const { metadata, ...read } = templateOf(parseWorkload(raw({ spec }), "Deployment"));
+  assert.deepEqual({ ...metadata, annotations: undefined }, {
+    ...identity,
+    annotations: undefined,
+  });
+  assert.deepEqual(read, {
     kind: "Deployment",
-    metadata: identity,
     replicas: 1,
     containers: [
       { name: "app", sidecar: false, requests, limits: { cpu: 1000 } },
@@ -266,28 +251,13 @@ pure("templateOf() has containers and sidecars, with limits in place of absent r
   });
 });
 
-pure("templateOf() says why a template can't be read", () => {
-  const workload = parseWorkload(raw({ spec: { template: HUGE } }), "Deployment");
-  const { unreadable = "", containers: none, replicas } = templateOf(workload);
-  assert.match(unreadable, /^Cannot parse CPU quantity: "9007199254740992"/);
-  assert.deepEqual([none, replicas], [[], 0]);
-});
-
 pure("parseReplicaSet() reads the Deployment that controls it, and no other owner", () => {
   const owned = (owner: object): unknown => ({
     metadata: { ...identity, ownerReferences: [owner] },
   });
-  const owner = {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    name: "web",
-    uid: "d",
-    controller: true,
-  };
-  assert.deepEqual(parseReplicaSet(owned(owner)), {
-    metadata: identity,
-    deployment: { name: "web", uid: "d" },
-  });
+  const deployment = { name: "web", uid: "d" };
+  const owner = { ...deployment, apiVersion: "apps/v1", kind: "Deployment", controller: true };
+  assert.deepEqual(parseReplicaSet(owned(owner)), { metadata: identity, deployment });
   const others = [
     { ...owner, controller: false },
     { ...owner, apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" },
@@ -310,20 +280,120 @@ pure("parseWorkload() reads how many pods there are, and placement's annotations
   };
   const { replicas, metadata } = parseWorkload(object, "StatefulSet");
   assert.deepEqual(replicas, {
-    replicas: 5,
-    observed: true,
-    present: 5,
-    ready: 4,
-    updated: 3,
-    firstOrdinal: 2,
+    ...{ replicas: 5, observed: true, present: 5, ready: 4, updated: 3, firstOrdinal: 2 },
   });
   assert.deepEqual(metadata.annotations, { "spotalis.io/spot-percentage": "70" });
   const late = { ...object, status: { ...object.status, observedGeneration: 3 } };
   assert.equal(parseWorkload(late, "Deployment").replicas?.observed, false);
-  const over = {
-    ...object,
-    status: { ...object.status, currentRevision: "r", updateRevision: "r" },
-  };
+  const revisions = { currentRevision: "r", updateRevision: "r" };
+  const over = { ...object, status: { ...object.status, ...revisions } };
   assert.equal(parseWorkload(over, "StatefulSet").replicas?.updated, 5);
   assert.ok(!("replicas" in parseWorkload(object, "DaemonSet")));
+});
+
+function containerOf(spec: object, status?: object): PodContainer {
+  const containerStatuses = status === undefined ? [] : [{ name: "app", ...status }];
+  const raw = { spec: { containers: [{ name: "app", ...spec }] }, status: { containerStatuses } };
+  const [container] = parseContainers(raw as unknown as RawContainers).containers;
+  return container ?? assert.fail("there is a container");
+}
+
+const STARTED = "2026-01-01T00:00:10Z";
+const ENDED = "2026-01-01T00:00:05Z";
+const running = { running: { startedAt: STARTED } };
+const ended = { terminated: { finishedAt: ENDED } };
+
+const [EARLY, LATE] = [Date.UTC(2026, 0, 1, 0, 0, 5), Date.UTC(2026, 0, 1, 0, 0, 10)];
+const waiting = (reason?: string) => ({ waiting: { reason } });
+const failed = (exitCode: number, restartCount: number) => ({
+  restartCount,
+  state: { terminated: { exitCode, finishedAt: STARTED } },
+  lastState: { terminated: { exitCode, finishedAt: ENDED } },
+});
+const end = (reason: string, finishedAt: unknown) => ({
+  terminated: { reason, exitCode: 137, finishedAt },
+});
+const killed = end("OOMKilled", ENDED);
+
+pure("parseContainers() reads starts, restarts and ends of a container", () => {
+  type Name = "startedAtMs" | "restartedAtMs" | "oomKilledAtMs" | "crashLooping";
+  const rows: readonly (readonly [name: Name, value: unknown, status: object | undefined])[] = [
+    ["startedAtMs", LATE, { state: running }],
+    ...[undefined, ended, waiting(), { running: {} }].map((state) =>
+      ["startedAtMs", undefined, { state }] as const
+    ),
+    ["restartedAtMs", LATE, { restartCount: 1, state: running, lastState: ended }],
+    // The end of the last run while it waits to be started again.
+    ["restartedAtMs", EARLY, {
+      restartCount: 3,
+      state: waiting("CrashLoopBackOff"),
+      lastState: ended,
+    }],
+    ["restartedAtMs", LATE, failed(1, 2)],
+    // A first start, and times that the kubelet does not give.
+    ...[{ restartCount: 0, state: running }, { state: running }, undefined, {}].map((status) =>
+      ["restartedAtMs", undefined, status] as const
+    ),
+    ...[{}, { running: {} }, { running: { startedAt: null } }, { terminated: {} }].map((state) =>
+      ["restartedAtMs", undefined, { restartCount: 2, state }] as const
+    ),
+    ["crashLooping", true, {
+      restartCount: 3,
+      state: waiting("CrashLoopBackOff"),
+      lastState: ended,
+    }],
+    ["crashLooping", true, failed(1, 2)],
+    ...[failed(1, 1), failed(1, 0), failed(0, 5)].map((status) =>
+      ["crashLooping", undefined, status] as const
+    ),
+    ...["ContainerCreating", "ImagePullBackOff", undefined].map((reason) =>
+      ["crashLooping", undefined, { state: waiting(reason) }] as const
+    ),
+    // The present state takes precedence over the one before.
+    ["oomKilledAtMs", EARLY, { state: running, lastState: killed }],
+    ["oomKilledAtMs", LATE, { state: end("OOMKilled", STARTED), lastState: killed }],
+    ["oomKilledAtMs", EARLY, { state: end("Error", STARTED), lastState: killed }],
+    ["oomKilledAtMs", undefined, { state: running }],
+    ["oomKilledAtMs", undefined, {
+      state: end("Error", STARTED),
+      lastState: end("Completed", ENDED),
+    }],
+  ];
+  for (const [name, value, status] of rows) {
+    const container = containerOf({}, status);
+    const what = `${name} of ${JSON.stringify(status)}`;
+    assert.equal(container[name], value, what);
+    assert.equal(name in container, value !== undefined, what);
+  }
+});
+
+pure("parseContainers() reads enforced limits, and other resources by name", () => {
+  for (
+    const [limits, read] of [
+      [{ cpu: "1", memory: "64Mi" }, { cpu: 1000, memory: 64 * 2 ** 20 }],
+      [{ cpu: "1" }, { cpu: 1000 }],
+    ]
+  ) assert.deepEqual(containerOf({}, { resources: { limits } }).applied.limits, read);
+  const requests = { cpu: "1", "ephemeral-storage": "1Gi" };
+  const limits = { memory: "1Gi", "example.com/gpu": "1" };
+  assert.deepEqual(containerOf({ resources: { requests, limits } }).otherResources, [
+    "requests.ephemeral-storage",
+    "limits.example.com/gpu",
+  ]);
+  const usual = { requests: { cpu: "1" }, limits: { memory: "1Gi" } };
+  assert.ok(!("otherResources" in containerOf({ resources: usual })));
+});
+
+pure("parseContainers() reads of each resource whether its change restarts the container", () => {
+  const restarting = (...resources: string[]): PodContainer =>
+    containerOf({
+      resizePolicy: ["cpu", "memory"].map((resourceName) => ({
+        resourceName,
+        restartPolicy: resources.includes(resourceName) ? "RestartContainer" : "NotRequired",
+      })),
+    });
+  const { restartsOnCPU, restartsOnMemory } = restarting("memory");
+  assert.deepEqual([restartsOnCPU, restartsOnMemory], [false, true]);
+  assert.equal(restarting("cpu").restartsOnCPU, true);
+  assert.ok(!("restartsOnMemory" in restarting("cpu")));
 });

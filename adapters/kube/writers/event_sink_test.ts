@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import type { MarketEvent, ObjectEvent } from "../../../shared/api/ports.ts";
 import { type LogFields, silentLog } from "../../../shared/log.ts";
+import type { WantedResources } from "../../../shared/resize/inputs/resources.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
@@ -13,16 +15,12 @@ import {
 } from "../../../tests/fixtures/canned_server.ts";
 import { parseWorkload } from "../kinds/workloads.ts";
 import { createEventSeries, createEventSink } from "./event_sink.ts";
-import type { MarketEvent, ObjectEvent } from "../../../shared/api/ports.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
 
 const POD = { namespace: "shop", name: "web-0", uid: "u1" };
 const IN_POD = { apiVersion: "v1", kind: "Pod", ...POD };
 const EVENT: MarketEvent = {
-  about: IN_POD,
-  type: "Normal",
-  reason: "CPULimitApplied",
-  message: "app: 200m to 400m",
+  ...{ about: IN_POD, type: "Normal", reason: "CPULimitApplied", message: "app: 200m to 400m" },
 };
 
 const ABOUT = { namespace: "shop", name: "web", uid: "u7" };
@@ -69,18 +67,19 @@ async function sent(
 
 const SHOP_EVENTS = "/apis/events.k8s.io/v1/namespaces/shop/events";
 
-Deno.test("emit() makes an event of the pod", async () => {
-  const [made] = await sent(1, [EVENT]);
+Deno.test("emit() makes an event of the pod, and cuts its note to the bytes that a server takes", async () => {
+  const message = "app × 2; ".repeat(200);
+  const [made, long] = await sent(2, [EVENT, { ...EVENT, message }]);
   assert.equal(made?.path, SHOP_EVENTS);
   assert.partialDeepStrictEqual(made?.body, {
-    eventTime: "2026-01-01T00:00:00.000000Z",
-    reportingController: "mbcas.io/controller",
-    reportingInstance: "pod-1",
-    reason: "CPULimitApplied",
-    type: "Normal",
+    ...{ eventTime: "2026-01-01T00:00:00.000000Z", type: "Normal", reason: "CPULimitApplied" },
+    ...{ reportingController: "mbcas.io/controller", reportingInstance: "pod-1" },
     note: "app: 200m to 400m",
-    regarding: { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" },
+    regarding: { kind: "Pod", ...POD },
   });
+  const note = String(long?.body.note);
+  assert.equal(new TextEncoder().encode(note).length, 1024);
+  assert.ok(note.length > 900 && message.startsWith(note.slice(0, -1)));
 });
 
 Deno.test("emit() makes an event of a node or workload, and names the pod that it came about by", async () => {
@@ -88,7 +87,7 @@ Deno.test("emit() makes an event of a node or workload, and names the pod that i
   const workload = { ...IN_POD, apiVersion: "apps/v1", kind: "Deployment", name: "it", uid: "u3" };
   const events = [node, workload].map((about) => ({ ...EVENT, about, pod: POD }));
   const [ofNode, ofWorkload] = await sent(2, events);
-  const related = { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" };
+  const related = { kind: "Pod", ...POD };
   // The server accepts events about cluster-scoped objects in this namespace only.
   assert.equal(ofNode?.path, "/apis/events.k8s.io/v1/namespaces/default/events");
   assert.equal(ofNode?.body.metadata.namespace, "default");
@@ -121,21 +120,10 @@ Deno.test("emit() names events as the server takes them, also where a long name 
   }
 });
 
-Deno.test("emit() counts repetitions of the same object's events alone", async () => {
-  const requests = await sent(3, [OF_WORKLOAD, OF_POLICY, OF_WORKLOAD]);
-  assert.deepEqual(requests.map(({ method }) => method), ["POST", "POST", "PATCH"]);
-  assert.partialDeepStrictEqual(requests[2]?.body, { series: { count: 2 } });
-});
-
-Deno.test("emit() cuts a note to the bytes that a server takes", async () => {
-  const message = "app × 2; ".repeat(200);
-  const [made] = await sent(1, [{ ...EVENT, message }]);
-  const note = String(made?.body.note);
-  assert.equal(new TextEncoder().encode(note).length, 1024);
-  assert.ok(note.length > 900 && message.startsWith(note.slice(0, -1)));
-});
-
-Deno.test("emit() counts repetitions in the first event, and begins anew when that is gone", async () => {
+Deno.test("emit() counts repetitions of one object's events, and begins anew when the first is gone", async () => {
+  const ofTwo = await sent(3, [OF_WORKLOAD, OF_POLICY, OF_WORKLOAD]);
+  assert.deepEqual(ofTwo.map(({ method }) => method), ["POST", "POST", "PATCH"]);
+  assert.partialDeepStrictEqual(ofTwo[2]?.body, { series: { count: 2 } });
   let patches = 0;
   const requests = await sent(
     4,
@@ -304,39 +292,36 @@ Deno.test("recreate() merges without force where nothing is to be applied", asyn
   });
 });
 
-Deno.test("recreate() logs the managers that lose values to it, and no others", async () => {
-  const managedFields = [
+Deno.test("recreate() logs each manager that loses a value to it, and no others", async () => {
+  const owned = [
     managed("kubectl-client-side-apply", "Update", "app", "log"),
     managed("helm", "Apply", "log"),
   ];
-  await using server = serveCanned(answers([raw({ managedFields })]));
-  const { recreate, logged } = writerOf(server);
-  await recreate(decidedOn(), new Map([["app", { requests: { cpu: 100 }, limits: {} }]]), APPLY);
-  assert.deepEqual(logged, []);
-  await recreate(decidedOn(), WANTED, APPLY);
-  assert.deepEqual(logged, [
-    { workload: "Deployment shop/web", managers: "kubectl-client-side-apply" },
-  ]);
-});
-
-Deno.test("recreate() logs each manager of a value that several own, itself among them", async () => {
-  const owners = ["kubectl", "argocd-controller", "optipod"].map((manager, hour) => ({
+  // Several own the value, this product among them.
+  const shared = ["kubectl", "argocd-controller", "optipod"].map((manager, hour) => ({
     ...Object(managed(manager, "Apply", "app")),
     time: `2026-01-01T0${hour}:00:00Z`,
   }));
-  await using server = serveCanned(answers([raw({ managedFields: owners })]));
-  const { recreate, logged } = writerOf(server);
-  await recreate(decidedOn(), WANTED, APPLY);
-  assert.deepEqual(logged, [
-    { workload: "Deployment shop/web", managers: "argocd-controller, kubectl" },
-  ]);
+  const present = new Map([["app", { requests: { cpu: 100 }, limits: {} }]]);
+  const rows: readonly (readonly [unknown[], WantedResources, managers?: string])[] = [
+    [owned, present],
+    [owned, WANTED, "kubectl-client-side-apply"],
+    [shared, WANTED, "argocd-controller, kubectl"],
+  ];
+  for (const [managedFields, wanted, managers] of rows) {
+    await using server = serveCanned(answers([raw({ managedFields })]));
+    const { recreate, logged } = writerOf(server);
+    await recreate(decidedOn(), wanted, APPLY);
+    const expected = managers === undefined ? [] : [{ workload: "Deployment shop/web", managers }];
+    assert.deepEqual(logged, expected);
+  }
 });
 
 Deno.test("recreate() writes nothing to another workload, or to another template", async () => {
-  await using server = serveCanned(answers([raw({ uid: "u2" }), raw({ appCPU: "120m" }), {
-    ...Object(raw()),
-    spec: {},
-  }]));
+  const bare = { ...Object(raw()), spec: {} };
+  await using server = serveCanned(
+    answers([raw({ uid: "u2" }), raw({ appCPU: "120m" }), bare]),
+  );
   const { recreate } = writerOf(server);
   for (const status of [404, 409, 409]) {
     await assert.rejects(recreate(decidedOn(), WANTED, APPLY), { name: "ApiError", status });
@@ -344,14 +329,11 @@ Deno.test("recreate() writes nothing to another workload, or to another template
   assert.deepEqual(methods(server), ["GET", "GET", "GET"]);
 });
 
-Deno.test("recreate() does not mind containers without resources", async () => {
-  await using server = serveCanned(answers([raw({ image: "web:2" })]));
-  await writerOf(server).recreate(decidedOn(), WANTED, APPLY);
-  assert.deepEqual(methods(server), ["GET", "PATCH"]);
-});
-
 Deno.test("recreate() reads again what was overtaken by a status, three times at most", async () => {
-  const versions = ["7", "8", "9", "10"].map((resourceVersion) => raw({ resourceVersion }));
+  // The image is not what was decided on.
+  const versions = ["7", "8", "9", "10"].map((resourceVersion) =>
+    raw({ resourceVersion, image: "web:2" })
+  );
   const sentVersion = ({ body }: ReceivedRequest) =>
     (body as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
   await using once = serveCanned(

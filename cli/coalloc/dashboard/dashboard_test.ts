@@ -4,6 +4,18 @@ import { sampleSite, TOKENS } from "../../../tests/fixtures/dashboard/sample_sit
 import type { CommandContext } from "../ports.ts";
 import { dashboardCommand } from "./dashboard_command.ts";
 
+/** The command's context beside a server at this address. */
+const contextOf = (address: string, token: string, world: object): CommandContext =>
+  ({
+    cluster: {
+      dashboard: {
+        tunnel: () => ({ address, close: () => Promise.resolve() }),
+        token: () => Promise.resolve(token),
+      },
+    },
+    world,
+  }) as unknown as CommandContext;
+
 /** Runs the command against a served sample, and calls `use` with the address that it prints. */
 async function whileOpen(
   token: string,
@@ -13,19 +25,10 @@ async function whileOpen(
   const stop = new AbortController();
   const printed = Promise.withResolvers<string>();
   const browsed: string[] = [];
-  const running = dashboardCommand({ port: 0, open: true }, {
-    cluster: {
-      dashboard: {
-        tunnel: () => ({ address: server.address, close: () => Promise.resolve() }),
-        token: () => Promise.resolve(token),
-      },
-    },
-    world: {
-      signal: stop.signal,
-      out: printed.resolve,
-      browse: (url: string) => void browsed.push(url),
-    },
-  } as unknown as CommandContext);
+  const browse = (url: string) => void browsed.push(url);
+  const world = { signal: stop.signal, out: printed.resolve, browse };
+  const context = contextOf(server.address, token, world);
+  const running = dashboardCommand({ port: 0, open: true }, context);
   const [, url = ""] = /Dashboard: (\S+)/.exec(await printed.promise) ?? [];
   await use(new URL(url));
   stop.abort();
@@ -72,15 +75,8 @@ Deno.test("dashboardCommand() ends while the controller does not answer", async 
       return answer.promise;
     },
   }, { address: "127.0.0.1:0" });
-  const code = await dashboardCommand({ port: 0, open: true }, {
-    cluster: {
-      dashboard: {
-        tunnel: () => ({ address: silent.address, close: () => Promise.resolve() }),
-        token: () => Promise.resolve(TOKENS.admin),
-      },
-    },
-    world: { signal: stop.signal },
-  } as unknown as CommandContext);
+  const context = contextOf(silent.address, TOKENS.admin, { signal: stop.signal });
+  const code = await dashboardCommand({ port: 0, open: true }, context);
   assert.equal(code, 0);
   answer.resolve(new Response());
   await silent.shutdown();

@@ -1,8 +1,7 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
-import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
-import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
+import { blockerOf } from "../../../shared/view/blocker.ts";
 import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
-import { explainText } from "./explain_text.ts";
+import { boundsNotes, clearingText, stateText } from "../../../shared/view/stage_text.ts";
+import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import {
   app,
   BOUNDS,
@@ -14,12 +13,13 @@ import {
   IDLE,
   MARKET,
   OFF,
+  sampleContainerView,
+  sampleNodeView,
   UNREAD,
   UNSEEN,
-} from "../../../tests/fixtures/cli/explained_pod.ts";
-import { boundsNotes, clearingText, stateText } from "../../../shared/view/stage_text.ts";
-
-/** The sentences of `explain`. */
+} from "../../../tests/fixtures/cli/node_views.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { explainText } from "./explain_text.ts";
 
 const page = (change: Change): string => explainText(explained(change));
 const lineOf = (stage: string, change: Change): string =>
@@ -49,16 +49,22 @@ const MANY: Change = {
   ],
 };
 
-/** The head of the page: what blocks the pod, and the remedy. */
-const head = (change: Change) => (): string =>
-  page(change).split("\n\n")[0]?.split("\n").slice(1).join("\n") ?? "";
+const HELD_NODE = { ...sampleNodeView([]), pods: 0, ageMs: 250, held: "SchedExt" } as const;
+
+/** The head of the page: the rule that finds what blocks the pod, the cause and the remedy. */
+const head = (change: Change) => (): string => {
+  const lines = page(change).split("\n\n")[0]?.split("\n").slice(1) ?? [];
+  const { by } = blockerOf(explained(change)) ?? {};
+  return (by === undefined ? "" : `${by}: `) + lines.join("\n");
+};
 
 Deno.test("sentences of explain: whole pages", () =>
   assertTexts(
     {
       "congested": () => page({}),
       "no agent": () => page({ ...UNSEEN, problems: ["No agent runs on node node-1"] }),
-      "each stage": () => page(MANY),
+      // Pacing and Kubelet have one line each: those of all containers are alike.
+      "each stage": () => page(MANY).replaceAll(/^ {2}(full|metric|young|none) +limit .*\n/gm, ""),
       "outside": () =>
         page({
           ...UNSEEN,
@@ -138,18 +144,10 @@ each stage
 |   none       need 100m, share 100m: all needs fit the node
 | Pacing
 |   app        limit 200m is at its target
-|   full       limit 200m is at its target
-|   metric     limit 200m is at its target
-|   young      limit 200m is at its target
-|   none       limit 450m is at its target
 | Desired      200m for Throttled: the container was throttled by its limit
 | Controller   Pending, ResizeDeferred: the kubelet has deferred the resize; last change 3m ago
 | Kubelet
 |   app        limit 200m in the spec, 200m applied; request 100m
-|   full       limit 200m in the spec, 200m applied; request 100m
-|   metric     limit 200m in the spec, 200m applied; request 100m
-|   young      limit 200m in the spec, 200m applied; request 100m
-|   none       limit 200m in the spec, 200m applied; request 100m
 outside
 | Pod shop/web on node node-1: Burstable, Running
 | Not in the market: OptedOut: the pod is opted out
@@ -163,51 +161,55 @@ outside
 Deno.test("sentences of explain: what blocks the pod", () =>
   assertTexts(
     {
-      "NotRunning: terminating": head({ terminating: true }),
-      "NotRunning: no node": head({ node: "" }),
-      "NotRunning: Pending": head({ phase: "Pending" }),
-      "NoAllocation": head({ hasAllocation: false }),
-      "NodeHoldsLimits": head({
-        nodeView: { ...sampleNodeView([]), pods: 0, ageMs: 250, held: "SchedExt" },
+      "terminating": head({ terminating: true }),
+      "no node": head({ node: "" }),
+      "not running": head({ phase: "Pending", hasAllocation: false }),
+      "no allocation": head({ hasAllocation: false, nodeView: HELD_NODE }),
+      "node with sched_ext": head({ nodeView: HELD_NODE, controller: { reason: "Waiting" } }),
+      "no status": head({ controller: {} }),
+      "kubelet without a condition": head({ containers: [app({}, { limit: 450 })] }),
+      "kubelet with a condition": head({
+        containers: [app(IDLE, { limit: 450 })],
+        resizeConditions: [{ type: "PodResizePending", reason: "Deferred", message: "no room" }],
       }),
-      "ControllerHolds": head({ controller: {} }),
-      "KubeletIsBehind": head({ containers: [app({}, { limit: 450 })] }),
-      "BoundsHold": head({ containers: [app({}, held("both"))] }),
-      "CeilingBinds": head({ containers: [app({ ceiling: 200 })] }),
-      "NoReadings": head({ containers: [app(UNREAD)] }),
-      "WrittenNeedIsBounded: ceiling": head({ ...UNSEEN, market: { ...MARKET, need: 200 } }),
-      "PacingWaits": head({ containers: [app({ ...ENOUGH, waiting: "raise waits 1 s" })] }),
+      "held": head({ containers: [app({}, held("both"))] }),
+      "ceiling": head({ containers: [app({ ceiling: 200 })] }),
+      "no readings": head({ containers: [app(UNREAD)] }),
+      "no agent": head({ ...UNSEEN, market: { ...MARKET, need: 200 } }),
+      "waiting": head({ containers: [app({ ...ENOUGH, waiting: "raise waits 1 s" })] }),
     },
     `\
-NotRunning: terminating
-  Blocked: the pod is terminating
-NotRunning: no node
-  Blocked: the pod is on no node yet
-NotRunning: Pending
-  Blocked: the pod is Pending
-NoAllocation
-  Blocked: the controller has made no allocation for the pod
+terminating
+  NotRunning: Blocked: the pod is terminating
+no node
+  NotRunning: Blocked: the pod is on no node yet
+not running
+  NotRunning: Blocked: the pod is Pending
+no allocation
+  NoAllocation: Blocked: the controller has made no allocation for the pod
   What to do: does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller
-NodeHoldsLimits
-  Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none is moved
+node with sched_ext
+  NodeHoldsLimits: Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none is moved
   What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods out of the market
-ControllerHolds
-  Blocked: the controller has not checked the desired limit yet
+no status
+  ControllerHolds: Blocked: the controller has not checked the desired limit yet
   What to do: if it lasts, does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller
-KubeletIsBehind
-  Blocked: the kubelet still has 200m for app, not 450m: it has not said why
-BoundsHold
-  Blocked: the controller keeps the limit of app as it is: original limit × 4
-CeilingBinds
-  Blocked: the ceiling of app, 200m (original limit × 4), is below its demand of 480m
+kubelet without a condition
+  KubeletIsBehind: Blocked: the kubelet still has 200m for app, not 450m: it has not said why
+kubelet with a condition
+  KubeletIsBehind: Blocked: the kubelet still has 200m for app, not 450m: PodResizePending: Deferred: no room
+held
+  BoundsHold: Blocked: the controller keeps the limit of app as it is: original limit × 4
+ceiling
+  CeilingBinds: Blocked: the ceiling of app, 200m (original limit × 4), is below its demand of 480m
   What to do: a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling
-NoReadings
-  Blocked: the agent has no readings of app: its limit stays
+no readings
+  NoReadings: Blocked: the agent has no readings of app: its limit stays
   What to do: if it lasts, look at the log of the agent on node node-1
-WrittenNeedIsBounded: ceiling
-  Blocked: the ceiling: its demand of 480m is above its limit of 200m, as last written down
-PacingWaits
-  Blocked: for a moment by pacing: app: raise waits 1 s
+no agent
+  WrittenNeedIsBounded: Blocked: the ceiling: its demand of 480m is above its limit of 200m, as last written down
+waiting
+  PacingWaits: Blocked: for a moment by pacing: app: raise waits 1 s
 `,
   ));
 

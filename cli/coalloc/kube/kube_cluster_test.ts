@@ -24,9 +24,7 @@ interface Server {
 }
 
 /** A server with these answers by method and path; an unknown path is 404. */
-function server(
-  answers: Readonly<Record<string, unknown>>,
-): Server {
+function server(answers: Readonly<Record<string, unknown>>): Server {
   const requests: KubeRequest[] = [];
   const connection: UserConnection = {
     namespace: "shop",
@@ -41,10 +39,11 @@ function server(
     lines: () => {
       throw new TypeError("Cannot watch: not expected here");
     },
-    podGet: async ({ pod }) => {
-      if (pod !== "older-agent") throw new ApiError(0, "Unreachable", "no agent");
+    podGet({ pod }) {
       const { idleCPU: _none, ...older } = sampleNodeView([]);
-      return await Promise.resolve(older);
+      return pod === "older-agent"
+        ? Promise.resolve(older)
+        : Promise.reject(new ApiError(0, "Unreachable", "no agent"));
     },
     tunnel: () => Promise.reject(new Error("Cannot forward: not expected here")),
     bearerToken: () => Promise.resolve("own"),
@@ -98,101 +97,88 @@ pure("createClusterReader() reads objects, and undefined for what is not there",
 pure("createClusterReader() goes without what the user may not read", async () => {
   const ranges = "GET /api/v1/namespaces/shop/limitranges";
   const node1 = "GET /api/v1/nodes/node-1";
-  const open = server({
+  const { cluster: { reader } } = server({
     [node1]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.36.3" } } },
     [ranges]: list(
       { ...metadata("r"), spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } },
     ),
   });
   const pod = samplePod("web");
-  const { limitRange, node } = await open.cluster.reader.limitInput(pod);
+  const { limitRange, node } = await reader.limitInput(pod);
   assert.equal(limitRange?.cpu?.container.max, 1000);
   assert.equal(node?.kubeletVersion, "v1.36.3");
-  const nowhere = await open.cluster.reader.limitInput({ ...pod, nodeName: "" });
-  assert.deepEqual(nowhere, { limitRange });
-  const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
-  const closed = server({
-    [ranges]: FORBIDDEN,
-    [node1]: FORBIDDEN,
-    [deployment]: FORBIDDEN,
-    "GET /version": { gitVersion: "v1.36.3" },
-  });
+  assert.deepEqual(await reader.limitInput({ ...pod, nodeName: "" }), { limitRange });
+  const closed = server({ [ranges]: FORBIDDEN, [node1]: FORBIDDEN });
   assert.deepEqual(await closed.cluster.reader.limitInput(pod), {});
-  assert.deepEqual(await closed.cluster.reader.versions(), {
-    server: "v1.36.3",
-    controllerImage: undefined,
-    controllerIsVisible: false,
-  });
-  const none = server({ "GET /version": { gitVersion: "v1.36.3" } });
-  assert.equal((await none.cluster.reader.versions()).controllerIsVisible, true);
-  const installed = server({
-    "GET /version": { gitVersion: "v1.36.3" },
-    [deployment]: { spec: { template: { spec: { containers: [{ image: "c:1" }] } } } },
-  });
-  assert.equal((await installed.cluster.reader.versions()).controllerImage, "c:1");
 });
 
+pure("versions() are those of the server and of a controller that the user may see", async () => {
+  const versions = (controller?: unknown) =>
+    server({
+      "GET /version": { gitVersion: "v1.36.3" },
+      "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller": controller,
+    }).cluster.reader.versions();
+  const none = { server: "v1.36.3", controllerImage: undefined };
+  assert.deepEqual(await versions(FORBIDDEN), { ...none, controllerIsVisible: false });
+  assert.equal((await versions()).controllerIsVisible, true);
+  const controller = { spec: { template: { spec: { containers: [{ image: "c:1" }] } } } };
+  assert.equal((await versions(controller)).controllerImage, "c:1");
+});
+
+/** The scope's input about a pod, by a server with these answers. */
+const scopeOf = (answers: Readonly<Record<string, unknown>>, pod: Pod) =>
+  server(answers).cluster.reader.scopeInput(pod);
+
 pure("createClusterReader() finds VPAs of the pod's workload that the user may see", async () => {
-  const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
+  const vpas = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
   const node = "GET /api/v1/nodes/node-1";
   const vpa = (name: string, kind: string) => ({
     ...metadata(name),
     spec: { targetRef: { kind, name: "web" }, updatePolicy: { updateMode: "Auto" } },
   });
-  const sample = samplePod("web-abc12-xyz");
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-abc12", uid: "u" };
-  const labels = { "pod-template-hash": "abc12" };
-  const pod = { ...sample, metadata: { ...sample.metadata, owner, labels } };
-  const open = server({
-    [path]: list(vpa("ours", "Deployment"), vpa("other", "StatefulSet")),
+  const pod = ownedBy("StatefulSet", samplePod("web-0"));
+  const seen = await scopeOf({
+    [vpas]: list(vpa("ours", "StatefulSet"), vpa("other", "Deployment")),
     [node]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.30.1" } } },
-  });
-  const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeInput(pod);
-  assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
-  assert.equal(seen?.kubeletVersion, "v1.30.1");
-  const closed = server({ [path]: FORBIDDEN, [node]: FORBIDDEN });
-  assert.deepEqual(await closed.cluster.reader.scopeInput(pod), {});
-  const without = server({ [node]: FORBIDDEN });
-  assert.deepEqual(await without.cluster.reader.scopeInput(pod), { verticalAutoscalers: [] });
+  }, pod);
+  assert.deepEqual(seen.verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
+  assert.equal(seen.node?.kubeletVersion, "v1.30.1");
+  assert.deepEqual(await scopeOf({ [vpas]: FORBIDDEN, [node]: FORBIDDEN }, pod), {});
+  assert.deepEqual(await scopeOf({ [node]: FORBIDDEN }, pod), { verticalAutoscalers: [] });
   // VPAs are others' kind: their webhook may be down. Other errors of the server are reported.
   const fault = new ApiError(500, "InternalError", "no");
-  const broken = server({ [path]: fault, [node]: FORBIDDEN });
-  assert.deepEqual(await broken.cluster.reader.scopeInput(pod), {});
-  const strange = server({ [path]: new ApiError(401, "Unauthorized", "no") });
-  await assert.rejects(strange.cluster.reader.scopeInput(pod), { status: 401 });
-  await assert.rejects(server({ [node]: fault }).cluster.reader.scopeInput(pod), { status: 500 });
+  assert.deepEqual(await scopeOf({ [vpas]: fault, [node]: FORBIDDEN }, pod), {});
+  const unknown = { [vpas]: new ApiError(401, "Unauthorized", "no") };
+  await assert.rejects(scopeOf(unknown, pod), { status: 401 });
+  await assert.rejects(scopeOf({ [node]: fault }, pod), { status: 500 });
 });
 
 pure("createClusterReader() finds HPAs of a Guaranteed pod's workload alone", async () => {
   const hpas = "GET /apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
-  const workload = "GET /apis/apps/v1/namespaces/shop/statefulsets/web";
+  const cpu = { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } };
   const hpa = (name: string, target: string) => ({
     ...metadata(name),
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "StatefulSet", name: target },
-      metrics: [{
-        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
-      }],
+      metrics: [{ resource: cpu }],
     },
   });
   const annotations = { "mbcas.io/hpa-coordination": "false" };
-  const { metadata: named } = metadata("web");
-  const open = server({
+  const answers = {
     [hpas]: list(hpa("ours", "web"), hpa("other", "api")),
-    [workload]: {
-      metadata: { ...named, annotations },
+    "GET /apis/apps/v1/namespaces/shop/statefulsets/web": {
+      ...metadata("web", { annotations }),
       spec: { template: { spec: { containers: [] } } },
     },
-  });
+  };
   const pod = ownedBy("StatefulSet", samplePod("web-0"));
   const guaranteed: Pod = { ...pod, qosClass: "Guaranteed" };
-  const input = await open.cluster.reader.scopeInput(guaranteed);
-  assert.deepEqual(input.autoscalers?.map(({ metadata: { name } }) => name), ["ours"]);
-  assert.deepEqual(input.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
-  assert.deepEqual(input.workload?.metadata.annotations, annotations);
-  assert.equal((await open.cluster.reader.scopeInput(pod)).autoscalers, undefined);
-  const closed = server({ [hpas]: FORBIDDEN });
-  assert.equal((await closed.cluster.reader.scopeInput(guaranteed)).autoscalers, undefined);
+  const { autoscalers, workload } = await scopeOf(answers, guaranteed);
+  assert.deepEqual(autoscalers?.map((one) => one.metadata.name), ["ours"]);
+  assert.deepEqual(autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
+  assert.deepEqual(workload?.metadata.annotations, annotations);
+  assert.equal((await scopeOf(answers, pod)).autoscalers, undefined);
+  assert.equal((await scopeOf({ [hpas]: FORBIDDEN }, guaranteed)).autoscalers, undefined);
 });
 
 pure("createClusterReader() asks nothing that the user can't interrupt", async () => {
@@ -275,8 +261,7 @@ pure("createAgentViews() finds running agents, and reports that one does not ans
   assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
   assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
   await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
-  const older = views.view({ node: "node-2", pod: "older-agent" });
-  await assert.rejects(older, TypeError);
+  await assert.rejects(views.view({ node: "node-2", pod: "older-agent" }), TypeError);
 });
 
 const map = (name: string, key: string) => ({

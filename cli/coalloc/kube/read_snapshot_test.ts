@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { connectUser } from "../../../adapters/kube/client/user_connection.ts";
-import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
 import {
   serveCanned,
   statusAnswer,
   userKubeconfig,
 } from "../../../tests/fixtures/canned_server.ts";
+import { withUser } from "../../../tests/fixtures/kube_connections.ts";
 import { createKubeCluster } from "./kube_cluster.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { parseNetworkPolicy } from "./network_policies.ts";
@@ -28,6 +27,12 @@ const unreadyPod = {
   status: { phase: "Pending", conditions: [] },
 };
 
+const NONE = { value: [] };
+const KUBELET = {
+  ...{ cgroupDriver: "systemd", cpuManagerPolicy: "none", cpuCFSQuota: true },
+  clusterDNS: ["10.0.0.10"],
+};
+
 /** Answers by path; a path that is not here is not found. */
 const ANSWERS: Readonly<Record<string, () => unknown>> = {
   "/version": () => Response.json({ gitVersion: "v1.36.3" }, { headers: { date: DATE } }),
@@ -37,14 +42,7 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
       spec: {},
       status: { conditions: READY, nodeInfo: { kubeletVersion: "v1.36.3" } },
     }),
-  "/api/v1/nodes/node-1/proxy/configz": () => ({
-    kubeletconfig: {
-      cgroupDriver: "systemd",
-      cpuManagerPolicy: "none",
-      cpuCFSQuota: true,
-      clusterDNS: ["10.0.0.10"],
-    },
-  }),
+  "/api/v1/nodes/node-1/proxy/configz": () => ({ kubeletconfig: KUBELET }),
   "/api/v1/nodes/node-1/proxy/metrics": () =>
     new Response("# HELP kubelet_cgroup_version x\nkubelet_cgroup_version 2\n"),
   [`/api/v1${SYSTEM}/pods`]: () => list(unreadyPod),
@@ -109,36 +107,21 @@ async function read(
   });
   const clock = { ...createVirtualClock({ wallStart: 0 }), sleep: () => Promise.resolve() };
   const { signal } = new AbortController();
-  let snapshot: Snapshot | undefined;
-  await withFile(userKubeconfig(server.url), async (path) => {
-    const user = connectUser({ program: "kubectl", path, env: () => undefined });
-    snapshot = await createKubeCluster(user, { clock, signal }).diagnosis.snapshot();
-    user.close();
-  });
-  assert(snapshot !== undefined);
-  return snapshot;
+  return await withUser(
+    userKubeconfig(server.url),
+    (user) => createKubeCluster(user, { clock, signal }).diagnosis.snapshot(),
+  );
 }
 
 Deno.test("snapshot() reads each part, and what is not there as empty", async () => {
   const { nodes, leases, unready, webhook, ...rest } = await read();
+  const recent = { refused: 0, seconds: 3 };
   assert.deepEqual(rest, {
     server: { value: { version: "v1.36.3", atMs: Date.parse(DATE) } },
-    kubelets: {
-      value: [{
-        node: "node-1",
-        cgroupDriver: "systemd",
-        cpuManagerPolicy: "none",
-        cpuCFSQuota: true,
-        clusterDNS: ["10.0.0.10"],
-        cgroupVersion: 2,
-      }],
-    },
-    pods: { unread: "not found" },
-    namespaces: { value: [] },
-    allocations: { value: [] },
-    reports: { value: [] },
-    verticalAutoscalers: { value: [] },
-    autoscalers: { unread: "not found" },
+    kubelets: { value: [{ node: "node-1", ...KUBELET, cgroupVersion: 2 }] },
+    ...{ pods: { unread: "not found" }, autoscalers: { unread: "not found" } },
+    ...{ namespaces: NONE, allocations: NONE, reports: NONE, verticalAutoscalers: NONE },
+    ...{ agents: NONE, controllerMetrics: NONE, policies: NONE, unknownFields: NONE },
     settings: { value: "" },
     programs: {
       value: [
@@ -146,9 +129,6 @@ Deno.test("snapshot() reads each part, and what is not there as empty", async ()
         { name: "mbcas-agent", wanted: 2, ready: 1, podLabels: labels },
       ],
     },
-    agents: { value: [] },
-    controllerMetrics: { value: [] },
-    policies: { value: [] },
     apiAddresses: { value: [{ address: "192.168.0.1", port: 6443 }] },
     dns: { value: { addresses: ["10.0.0.10"], ready: 0 } },
     definitions: {
@@ -158,15 +138,11 @@ Deno.test("snapshot() reads each part, and what is not there as empty", async ()
         { name: "recommendationreports.optipod.io", exists: false },
       ],
     },
-    unknownFields: { value: [] },
     priorityLevels: {
-      value: [{
-        ...{ name: "workload-low", dispatched: 120, rejected: 3, timedOut: 1 },
-        recent: { refused: 0, seconds: 3 },
-      }, {
-        ...{ name: "global-default", dispatched: 500, rejected: 0, timedOut: 0 },
-        recent: { refused: 0, seconds: 3 },
-      }],
+      value: [
+        { name: "workload-low", dispatched: 120, rejected: 3, timedOut: 1, recent },
+        { name: "global-default", dispatched: 500, rejected: 0, timedOut: 0, recent },
+      ],
     },
   });
   assert("value" in nodes && "value" in leases && "value" in unready && "value" in webhook);

@@ -2,32 +2,29 @@ import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import {
-  recommended,
-  reportsOf,
-  shopRecords,
-  shopTest,
-  storedPolicy,
-} from "../../../tests/fixtures/cli/advised_shop.ts";
-import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import type { AdviceView } from "../../../shared/view/advice_view.ts";
+import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
+import { reportsOf, shopRecords, shopTest } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { usagePlot } from "./recommend_detail.ts";
 
 const forbidden = new ApiError(403, "Forbidden", 'User "u" cannot list resource "x"');
 
 shopTest("recommendCommand() draws usage in a terminal, in lines that fit", async (scene) => {
   scene.terminal = { columns: 100, rows: 20 };
-  const [, out] = await recommended(scene, "web");
+  const [, out] = await scene.ran("recommend web");
   const plots = out.split("\n").filter((line) => /^ +[·█▓▒░─│]+$/.test(line));
   // One plot for CPU and one for memory; the sidecar's usage is not in the report.
   assert.deepEqual(plots.map((line) => [line.length, line.split("│").length]), [[71, 2], [71, 2]]);
   assert.match(out, /█ up to P50, .* │ the recommended request\n/);
-  assert.doesNotMatch((await recommended(scene, "db"))[1], /█/);
+  assert.doesNotMatch((await scene.ran("recommend db"))[1], /█/);
 });
 
 shopTest("recommendCommand() leaves columns out that a terminal has no room for", async (scene) => {
   const lines = async (columns: number, ...args: string[]): Promise<string[]> => {
     scene.terminal = { columns, rows: 20 };
-    return (await recommended(scene, ...args))[1].split("\n");
+    return (await scene.ran("recommend", ...args))[1].split("\n");
   };
   const heads = async (columns: number): Promise<string> =>
     (await lines(columns))[0]?.replaceAll(/ {2,}/g, ", ") ?? "";
@@ -44,7 +41,7 @@ shopTest("recommendCommand() leaves columns out that a terminal has no room for"
 });
 
 shopTest("recommendCommand() shows what is in force in wide tables", async (scene) => {
-  const [, out] = await recommended(scene, "-o", "wide");
+  const [, out] = await scene.ran("recommend -o wide");
   const [head = "", ...lines] = out.split("\n").map((line) => line.replaceAll(/ {2,}/g, ", "));
   assert.match(
     head,
@@ -61,28 +58,22 @@ shopTest("recommendCommand() shows what is in force in wide tables", async (scen
 });
 
 shopTest("recommendCommand() gives programs one view, as JSON and as YAML", async (scene) => {
-  const view: AdviceView = JSON.parse((await recommended(scene, "db", "-o", "json"))[1]);
+  const view: AdviceView = JSON.parse((await scene.ran("recommend db -o json"))[1]);
   const amounts = { cpu: 1000, memory: 2 ** 30, cpuLimit: 2000, memoryLimit: 2 ** 30 };
   const changes = { cpu: { grows: 1000, shrinks: 0 }, memory: { grows: 0, shrinks: 2 ** 30 } };
   assert.deepEqual(view, {
     workloads: [{
-      kind: "StatefulSet",
-      namespace: "shop",
-      name: "db",
+      ...{ kind: "StatefulSet", namespace: "shop", name: "db", exists: true, pods: 2 },
       policy: { namespace: "platform", name: "databases" },
-      status: "Skipped",
-      reason: "UnsafeMemoryDecrease",
+      ...{ status: "Skipped", reason: "UnsafeMemoryDecrease" },
       means: sentenceOf("UnsafeMemoryDecrease"),
       remedy: remedyFor("UnsafeMemoryDecrease"),
       message: shopRecords()[1]?.message,
       lastRecommendation: "2025-12-31T23:56:00.000Z",
       lastApplied: "2025-12-30T22:00:00.000Z",
       lastApplyMethod: "InPlace",
-      exists: true,
-      pods: 2,
       containers: [{
-        name: "db",
-        sidecar: false,
+        ...{ name: "db", sidecar: false },
         template: amounts,
         pods: [{ count: 2, ...amounts }],
         recommended: {
@@ -97,9 +88,8 @@ shopTest("recommendCommand() gives programs one view, as JSON and as YAML", asyn
     changes,
     notes: [],
   });
-  assert.deepEqual(parse((await recommended(scene, "sts/db", "-o", "yaml"))[1]), view);
-  const [app] =
-    JSON.parse((await recommended(scene, "web", "-o", "json"))[1]).workloads[0].containers;
+  assert.deepEqual(parse((await scene.ran("recommend sts/db -o yaml"))[1]), view);
+  const [app] = JSON.parse((await scene.ran("recommend web -o json"))[1]).workloads[0].containers;
   assert.deepEqual(app.pods.map(({ count, cpu }: Record<string, number>) => [count, cpu]), [
     [2, 500],
     [1, 200],
@@ -112,38 +102,34 @@ shopTest("recommendCommand() looks in the namespaces that are asked for", async 
   assert.ok(web !== undefined);
   const far = { ...web, workload: { ...web.workload, namespace: "far" } };
   scene.rightsizing.reports = [...reportsOf(shopRecords()), ...reportsOf([far], "far")];
-  for (
-    const [args, count] of [
-      [[], 3],
-      [["-A"], 4],
-      [["-n", "far"], 1],
-      [["--policy", "all"], 2],
-      [["--policy", "platform/databases"], 1],
-    ] as const
-  ) {
-    const [, json] = await recommended(scene, "-o", "json", ...args);
+  const rows = [
+    [[], 3],
+    [["-A"], 4],
+    [["-n", "far"], 1],
+    [["--policy", "all"], 2],
+    [["--policy", "platform/databases"], 1],
+  ] as const;
+  for (const [args, count] of rows) {
+    const [, json] = await scene.ran("recommend", "-o", "json", ...args);
     assert.equal(JSON.parse(json).workloads.length, count, args.join());
   }
-  const [, all] = await recommended(scene, "-A");
+  const [, all] = await scene.ran("recommend -A");
   assert.match(all, /^NAMESPACE +WORKLOAD.*^far +deployment\/web +app +- → 336m/ms);
-  assert.equal((await recommended(scene, "--policy", "shop/databases"))[0], 1);
+  assert.equal((await scene.ran("recommend --policy shop/databases"))[0], 1);
 });
 
 shopTest("recommendCommand() counts the market's pods by original limits", async (scene) => {
-  const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
-  scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
-    ...pod,
-    metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
-  }));
+  const metadata = { owner, labels: { "pod-template-hash": "5d9c7f6b8" } };
+  addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200, metadata });
   const [web] = shopRecords();
   assert.ok(web !== undefined);
   const cart = { ...web, workload: { ...web.workload, name: "cart" } };
   scene.rightsizing.reports = reportsOf([cart]);
-  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
+  assert.match((await scene.ran("recommend cart"))[1], /request 100m → 336m; limit 200m$/m);
   // Without the market installed there are no original limits to find.
   scene.installed = false;
-  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
+  assert.match((await scene.ran("recommend cart"))[1], /request 100m → 336m; limit 900m$/m);
 });
 
 shopTest("recommendCommand() reports a failure, a single pod, a bare message", async (scene) => {
@@ -156,32 +142,32 @@ shopTest("recommendCommand() reports a failure, a single pod, a bare message", a
     { ...failed, workload: { ...web.workload, kind: "DaemonSet", name: "log" } },
   ]);
   scene.terminal = { columns: 100, rows: 20, color: true };
-  assert.ok((await recommended(scene))[1].includes("\x1b[31mError\x1b[39m"));
+  assert.ok((await scene.ran("recommend"))[1].includes("\x1b[31mError\x1b[39m"));
   scene.terminal = undefined;
-  const [, shown] = await recommended(scene, "web");
+  const [, shown] = await scene.ran("recommend web");
   assert.match(shown, /^Deployment shop\/web: Error, .* 3 pods\n/);
   assert.equal(shown.split("\n")[1], message);
   assert.doesNotMatch(shown, /What to do/);
-  assert.match((await recommended(scene, "log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
+  assert.match((await scene.ran("recommend log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
   scene.rightsizing.templates = [];
-  assert.match((await recommended(scene, "web"))[1], /, 3 pods; .*exists\n/);
+  assert.match((await scene.ran("recommend web"))[1], /, 3 pods; .*exists\n/);
   const means = sentenceOf("RecommendOnly");
   scene.rightsizing.reports = reportsOf([{ ...web, message: means }]);
-  assert.ok((await recommended(scene, "web"))[1].includes(`\nRecommendOnly: ${means}\n`));
+  assert.ok((await scene.ran("recommend web"))[1].includes(`\nRecommendOnly: ${means}\n`));
 });
 
 shopTest("recommendCommand() goes without what it may not read", async (scene) => {
   scene.rightsizing.templates = forbidden;
-  const [code, out] = await recommended(scene, "web");
+  const [code, out] = await scene.ran("recommend web");
   assert.equal(code, 0);
   assert.match(out, /request 200m..500m → 336m.*^Cannot .*administrator/ms);
   for (const status of [403, 404, 0]) {
     scene.rightsizing.reports = new ApiError(status, "", "no");
-    assert.equal((await recommended(scene))[0], 1);
+    assert.equal((await scene.ran("recommend"))[0], 1);
   }
   scene.rightsizing.reports = reportsOf(shopRecords());
   scene.rightsizing.templates = new ApiError(0, "Unreachable", "connection refused");
-  assert.match((await recommended(scene))[2], /connection refused/);
+  assert.match((await scene.ran("recommend"))[2], /connection refused/);
 });
 
 shopTest("recommendCommand() asks for policies of the namespace at least", async (scene) => {
@@ -191,7 +177,7 @@ shopTest("recommendCommand() asks for policies of the namespace at least", async
     asked.push(namespace);
     return namespace === undefined ? Promise.reject(forbidden) : Promise.resolve([]);
   };
-  assert.match((await recommended(scene))[1], /no OptimizationPolicy: /);
+  assert.match((await scene.ran("recommend"))[1], /no OptimizationPolicy: /);
   assert.deepEqual(asked, [undefined, "shop"]);
 });
 
@@ -201,19 +187,29 @@ shopTest("recommendCommand() names the state of a policy without a workload", as
     ...{ type: "Ready", status: "False", reason: "ProviderUnavailable", message } as const,
     lastTransitionTime: "2026-01-01T00:00:00Z",
   };
-  scene.rightsizing.policies = [{ ...storedPolicy("idle"), status: { conditions: [ready] } }];
-  const [code, , err] = await recommended(scene, "--policy", "shop/idle");
+  scene.rightsizing.policies = [{ ...samplePolicy("idle"), status: { conditions: [ready] } }];
+  const [code, , err] = await scene.ran("recommend --policy shop/idle");
   assert.equal(code, 1);
   assert.ok(err.endsWith(`shop: ProviderUnavailable: ${message}\n`), err);
   scene.rightsizing.policies = forbidden;
-  assert.equal((await recommended(scene, "--policy", "idle"))[0], 1);
+  assert.equal((await scene.ran("recommend --policy idle"))[0], 1);
 });
 
-shopTest("recommendCommand() refuses arguments that name no workload or policy", async (scene) => {
-  for (const args of [["pod/web"], ["a/b/c"], ["--policy", "a/b/c"], ["--policy", "/a"]]) {
-    assert.equal((await recommended(scene, ...args))[0], 2, args.join(" "));
-  }
-  assert.equal((await recommended(scene, "-o", "html"))[0], 2);
-  // Only this command has the format.
-  assert.equal((await scene.ran("top -o patch"))[0], 2);
+const USAGE = { samples: 9, min: 20, p50: 50, p90: 60, p95: 61, p99: 62, max: 80 };
+const same = (value: number) => ({
+  ...{ samples: 1, min: value, p50: value, p90: value, p95: value, p99: value, max: value },
+});
+
+pure("usagePlot() shows where the samples lie, and the recommended request among them", () => {
+  const rows = [
+    [USAGE, { recommended: 100, width: 10 }, "··███▓───│"],
+    [USAGE, { recommended: 30, width: 16 }, "····██│███▓▓────"],
+    [USAGE, { width: 16 }, "····██████▓▓────"],
+    [{ ...USAGE, p95: 70, p99: 75 }, { width: 16 }, "····██████▓▓▒▒░─"],
+    [same(0), { width: 5 }, "█····"],
+    [same(0), { recommended: 50, width: 5 }, "█···│"],
+    [same(40), { recommended: 48, width: 6 }, "·····│"],
+    [same(40), { width: 5 }, "····█"],
+  ] as const;
+  for (const [usage, options, plot] of rows) assert.equal(usagePlot(usage, options), plot);
 });

@@ -1,32 +1,27 @@
 /** The sentences of `recommend`. */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { samplePolicy } from "../../../tests/contract/support/sample_objects.ts";
+import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import {
-  recommended,
   reportsOf,
   shopRecords,
   shopTest,
-  storedPolicy,
   template,
 } from "../../../tests/fixtures/cli/advised_shop.ts";
-import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
-import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { type CoallocScene, printed } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { mergeableAmounts } from "./patch_text.ts";
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
-  (await recommended(scene, ...args)).slice(1).join("");
+  (await scene.ran("recommend", ...args)).slice(1).join("");
 
 const MISSING = new ApiError(404, "NotFound", "404 page not found");
 const FORBIDDEN = new ApiError(403, "Forbidden", "forbidden");
 
 shopTest("sentences of recommend: pages", async (scene) => {
   await assertTexts(
-    {
-      "all": page(scene),
-      "one": page(scene, "web"),
-      "patch": page(scene, "-o", "patch"),
-    },
+    printed(scene, "recommend", "recommend web", "recommend -o patch"),
     `\
-all
+recommend
 | WORKLOAD         CONTAINER   CPU                 MEMORY           CPU LIMIT       MEMORY LIMIT   STATUS        REASON
 | daemonset/log    log         10m → -             none → -         none            none           Skipped       InsufficientSamples
 | deployment/web   app         200m..500m → 336m   128Mi → 84.5Mi   1000m           256Mi          Recommended   RecommendOnly
@@ -34,7 +29,7 @@ all
 | statefulset/db   db          1000m → 1500m       1Gi → 512Mi      2000m → 3000m   1Gi → 600Mi    Skipped       UnsafeMemoryDecrease
 |
 | Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
-one
+recommend web
 | Deployment shop/web: Recommended, policy shop/all, 3 pods
 | RecommendOnly: the policy's mode is Recommend: the recommendation is only published
 | What to do: set the policy's mode to Auto to have it applied
@@ -51,7 +46,7 @@ one
 |     why    raised to the minimum
 |
 | Requests of all pods: CPU shrinks by 0.33 and grows by 0.29 cores, memory shrinks by 130Mi and grows by 192Mi
-patch
+recommend -o patch
 | # Requests, and limits where they are recommended, as strategic-merge patches: made by
 | # kubectl coalloc recommend -o patch. List this file under patches: of a kustomization.yaml.
 | # Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
@@ -108,29 +103,40 @@ patch
 
 shopTest("sentences of recommend: nothing to show", async (scene) => {
   const { rightsizing } = scene;
-  const reports = reportsOf(shopRecords().slice(1));
-  rightsizing.reports = reports;
-  const having = (change: Partial<typeof rightsizing>, ...args: string[]) => () => {
-    Object.assign(rightsizing, { reports, policies: [storedPolicy("idle")] }, change);
-    return page(scene, ...args)();
+  rightsizing.reports = reportsOf(shopRecords().slice(1));
+  const having = (change: Partial<typeof rightsizing>) => () => {
+    Object.assign(rightsizing, change);
+    return page(scene)();
   };
+  rightsizing.policies = [samplePolicy("idle")];
   await assertTexts(
     {
+      ...printed(
+        scene,
+        ...["recommend cart", "recommend web", "recommend deployment/db"],
+        ...["recommend --policy al", "recommend --policy databses"],
+        ...["recommend db --policy idle", "recommend --policy idle"],
+      ),
       "no report": having({ reports: [] }),
       "no policy": having({ reports: [], policies: [] }),
       "reports unreadable": having({ reports: FORBIDDEN }),
       "reports unknown": having({ reports: MISSING }),
-      "no workload": having({}, "cart"),
-      "not reconciled": having({}, "web"),
-      "other kind": having({}, "deployment/db"),
-      "not a workload's kind": having({}, "pod/web"),
-      "no such policy": having({}, "--policy", "al"),
-      "near policy": having({}, "--policy", "databses"),
-      "other policy": having({}, "db", "--policy", "idle"),
-      "idle policy": having({}, "--policy", "idle"),
-      "not a policy's name": having({}, "--policy", "/a"),
     },
     `\
+recommend cart
+| Cannot show recommendations for cart: namespace shop has no such workload; is -n right?
+recommend web
+| Cannot show recommendations for web: no policy has looked at deployment/web of namespace shop yet; kubectl get optimizationpolicies -A shows which there are
+recommend deployment/db
+| Cannot show recommendations for db: namespace shop has no such Deployment; is it statefulset/db?
+recommend --policy al
+| Cannot show policy al: no workload of namespace shop has such a policy; kubectl get optimizationpolicies -A shows which there are
+recommend --policy databses
+| Cannot show policy databses: no workload of namespace shop has such a policy; is it platform/databases?
+recommend db --policy idle
+| Cannot show policy idle for db: statefulset/db has platform/databases
+recommend --policy idle
+| Cannot show policy idle: it counts for no workload of namespace shop: its selector matches none, or policies of higher weight win
 no report
 | No recommendations here.
 |
@@ -143,24 +149,6 @@ reports unreadable
 | Cannot read the RecommendationReports of namespace shop: forbidden
 reports unknown
 | Cannot read recommendations: the server does not know RecommendationReports; kubectl apply -k manifests/crds installs the definitions, and a controller with the component rightsizing writes the reports
-no workload
-| Cannot show recommendations for cart: namespace shop has no such workload; is -n right?
-not reconciled
-| Cannot show recommendations for web: no policy has looked at deployment/web of namespace shop yet; kubectl get optimizationpolicies -A shows which there are
-other kind
-| Cannot show recommendations for db: namespace shop has no such Deployment; is it statefulset/db?
-not a workload's kind
-| Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of deployment, statefulset or daemonset; -n names the namespace; see kubectl coalloc recommend --help
-no such policy
-| Cannot show policy al: no workload of namespace shop has such a policy; kubectl get optimizationpolicies -A shows which there are
-near policy
-| Cannot show policy databses: no workload of namespace shop has such a policy; is it platform/databases?
-other policy
-| Cannot show policy idle for db: statefulset/db has platform/databases
-idle policy
-| Cannot show policy idle: it counts for no workload of namespace shop: its selector matches none, or policies of higher weight win
-not a policy's name
-| Cannot find policy: "/a" is neither NAME nor NAMESPACE/NAME; see kubectl coalloc recommend --help
 `,
   );
 });
@@ -170,7 +158,7 @@ shopTest("sentences of recommend: notes of a page", async (scene) => {
   const [report] = reportsOf(shopRecords());
   const [web, ...others] = report?.workloads ?? [];
   const notes = async (): Promise<string> =>
-    JSON.parse((await recommended(scene, "-o", "json"))[1]).notes.join("\n");
+    JSON.parse((await scene.ran("recommend -o json"))[1]).notes.join("\n");
   rightsizing.templates = FORBIDDEN;
   if (report !== undefined && web !== undefined) {
     rightsizing.reports = [{ ...report, workloads: [{ ...web, lastApplied: "x" }, ...others] }];

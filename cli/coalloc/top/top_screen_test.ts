@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   sampleContainerView,
@@ -12,7 +11,7 @@ import {
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { type NodeReadings, type TopChoice, topView } from "../../../shared/view/top_view.ts";
-import { BAR_WIDTH, demandBar, topScreen } from "./top_screen.ts";
+import { demandBar, topScreen } from "./top_screen.ts";
 import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import { addMarketPod, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { runCoalloc } from "../run_coalloc.ts";
@@ -23,16 +22,16 @@ const ALL: TopChoice = { pods: [], sort: "throttled" };
 const VIEW = sampleNodeView([
   samplePodView("idle", {
     container: sampleContainerView({
-      usage: 30,
-      demand: 40,
-      limit: 100,
-      enforced: 100,
-      throttledMsPerSecond: 0,
-      reason: "DemandFell",
+      ...{ usage: 30, demand: 40, limit: 100, enforced: 100 },
+      ...{ throttledMsPerSecond: 0, reason: "DemandFell" },
     }),
   }),
   samplePodView("web", { container: sampleContainerView({ limit: 450 }) }),
 ]);
+
+const BOUNDS = {
+  ...{ name: "app", containerID: "containerd://far", floor: 100, ceiling: 800, weight: 1 },
+};
 
 /** An allocation that no agent speaks of, applied 90 s ago. */
 const WRITTEN = {
@@ -44,13 +43,7 @@ const WRITTEN = {
     bounds: {
       revision: 3,
       reason: "original limit × 4",
-      containers: [{
-        name: "app",
-        containerID: "containerd://far",
-        floor: 100,
-        ceiling: 800,
-        weight: 1,
-      }],
+      containers: [BOUNDS],
     },
   },
 };
@@ -95,17 +88,14 @@ No agent runs
   );
 });
 
-pure(
-  "topScreen() draws no bar for an allocation beside an agent's view, and dims its reason",
-  () => {
-    const both = readings({ allocations: [WRITTEN] });
-    const text = screen(both);
-    assert.match(text, /^shop .*[█▒│]/m);
-    assert.doesNotMatch(text, /^other .*[█▒│]/m);
-    const painted = screen(both, ALL, { color: true });
-    assert.equal(painted.split("\x1b[2mThrottled\x1b[22m").length, 2);
-  },
-);
+pure("topScreen() draws no bar for an allocation beside a view, and dims its reason", () => {
+  const both = readings({ allocations: [WRITTEN] });
+  const text = screen(both);
+  assert.match(text, /^shop .*[█▒│]/m);
+  assert.doesNotMatch(text, /^other .*[█▒│]/m);
+  const painted = screen(both, ALL, { color: true });
+  assert.equal(painted.split("\x1b[2mThrottled\x1b[22m").length, 2);
+});
 
 pure("topScreen() shows that a limit is on its way from a difference of 10 m on", () => {
   const [{ limit: _limit, enforced: _enforced, ...pod } = assert.fail("no pod")] =
@@ -169,15 +159,7 @@ pure("demandBar() shows usage, demand beyond it, idle room and the limit", () =>
   assert.equal(demandBar({ usage: 300, demand: 330, limit: 600 }), "██████▒····│");
   assert.equal(demandBar({ usage: 0, demand: 0, limit: 100 }), "···········│");
   assert.equal(demandBar({ usage: 0, demand: 0, limit: 0 }), "");
-});
-
-pure("demandBar() always shows one limit within its width", () => {
-  const cpu = fc.double({ min: 0.001, max: 1e6, noNaN: true });
-  fc.assert(fc.property(cpu, cpu, cpu, (usage, demand, limit) => {
-    const bar = demandBar({ usage, demand, limit });
-    assert(bar.length <= BAR_WIDTH, bar);
-    assert.equal(bar.split("│").length, 2, bar);
-  }));
+  assert.equal(demandBar({ usage: 1e6, demand: 1e6, limit: 0.001 }), "│███████████");
 });
 
 const CHANGED = { limit: 450, own: 200 };
@@ -202,20 +184,6 @@ sceneTest("topCommand() ends with 1 when a named pod is not in the market", asyn
   assert.doesNotMatch(out, /^No pods /);
   assert.equal(await scene.run("top", "web", "nosuchpod"), 1);
   assert.match(scene.out, /^web /m);
-});
-
-sceneTest("topCommand() watches until the user ends it, over the last screen", async (scene) => {
-  addMarketPod(scene, "web", CHANGED);
-  const ending = new AbortController();
-  scene.terminal = { columns: 100, rows: 20 };
-  scene.clock.at(4500, () => ending.abort());
-  const run = runCoalloc(["top", "-w"], { ...scene.world, signal: ending.signal });
-  assert.equal(await settleVirtually(scene.clock, run), 0);
-  const screens = scene.out.split("\x1b[H").slice(1);
-  // At 0 s, 2 s and 4 s.
-  assert.equal(screens.length, 3);
-  assert(scene.out.startsWith("\x1b[2J\x1b[H"));
-  for (const screen of screens) assert(screen.endsWith("\x1b[J"), screen);
 });
 
 sceneTest("topCommand() cuts only what overwrites a screen to its height", async (scene) => {

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
-import { auditLineSchema } from "../shared/audit_log.ts";
-import { pure } from "../tests/fixtures/pure.ts";
-import { declaredTypes, isMinded, parseDocFindings } from "./check_api_docs.ts";
-import { figureFaults, type Figures, figuresSchema } from "./figures/figures.ts";
+import { auditLineSchema } from "../../shared/audit_log.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { declaredTypes, isMinded, parseDocFindings } from "../check_api_docs.ts";
+import { figureFaults, type Figures, figuresSchema } from "../figures/figures.ts";
 import {
   hasTest,
   ignoredIf,
   relativeLinks,
   taskNames,
   testReferences,
-} from "./markdown_references.ts";
-import { areaSize, countLines, nearestRank } from "./size_table.ts";
+} from "../markdown_references.ts";
+import { areaSize, countLines } from "../size_table.ts";
+import { featureImports, folderGraph, importGraph, onCycles } from "./import_graph.ts";
+import { MAX_FILES, structureFaults } from "./structure_faults.ts";
+import { privateWords } from "./vocabulary.ts";
 
 const MISSING = "exported symbol is missing JSDoc documentation";
 const HIDDEN = "public type 'A' references private type 'Hidden'";
@@ -71,22 +74,18 @@ pure("declaredTypes() finds interfaces, types and classes, exported or not", () 
   assert.deepEqual(declaredTypes(source), ["A", "B", "C"]);
 });
 
-pure("relativeLinks() finds inline links, images, references and HTML", () => {
+pure("relativeLinks() finds links and images, without other sites, fragments and code", () => {
   const markdown = [
     'See [scope](SCOPE.md), [rules](../CONTRIBUTING.md#tests "how") and [why][1].',
     "![picture](docs/demo.svg)",
     '<img alt="x" src="docs/a.png">',
     "[1]: docs/decisions/0001.md",
+    "[a](https://a.example) [b](#b) `[c](c.md)`\n```\n[d](d.md)\n```\n",
   ].join("\n");
   assert.deepEqual(
     relativeLinks(markdown),
     ["SCOPE.md", "../CONTRIBUTING.md", "docs/demo.svg", "docs/a.png", "docs/decisions/0001.md"],
   );
-});
-
-pure("relativeLinks() leaves out other sites, fragments and code", () => {
-  const markdown = "[a](https://a.example) [b](#b) `[c](c.md)`\n```\n[d](d.md)\n```\n";
-  assert.deepEqual(relativeLinks(markdown), []);
 });
 
 pure("taskNames() finds each task once, by either way to start Deno", () => {
@@ -151,7 +150,7 @@ Deno.test({
   name: "docs/operations.md has the fields of the audit log as their schema describes them",
   permissions: { read: true },
   fn() {
-    const text = Deno.readTextFileSync(new URL("../docs/operations.md", import.meta.url));
+    const text = Deno.readTextFileSync(new URL("../../docs/operations.md", import.meta.url));
     const [, chapter = ""] = /^## Audit log\n(.*?)^## /ms.exec(text) ?? [];
     const rows = [...chapter.matchAll(/^\| `(\S+)` +\| (.*?) +\|$/gm)].map(([, ...cells]) => cells);
     const fields = Object.entries(auditLineSchema.shape);
@@ -161,36 +160,19 @@ Deno.test({
   },
 });
 
-pure("countLines() distinguishes lines that are only a comment from the rest", () => {
+pure("areaSize() sums sources, by lines and comments, and sets tests against them", () => {
   const text = "/**\n * Doc.\n */\nconst a = 1; // beside code\n\n// alone\n/* one line */\nf();\n";
-  assert.deepEqual(countLines(text), { lines: 8, commentLines: 5 });
-  assert.deepEqual(countLines("f();"), { lines: 1, commentLines: 0 });
-});
-
-pure("nearestRank() is the value at the rounded-up rank", () => {
-  assert.equal(nearestRank([5, 1, 3], 0.5), 3);
-  assert.equal(nearestRank([1, 2, 3, 4], 0.5), 2);
-  assert.equal(nearestRank([1, 2, 3, 4], 0.95), 4);
-  assert.equal(nearestRank([], 0.5), 0);
-});
-
-pure("areaSize() sums sources and sets tests against them", () => {
   const files = [
-    { area: "shared", test: false, lines: 100, commentLines: 20 },
-    { area: "shared", test: false, lines: 300, commentLines: 60 },
-    { area: "shared", test: true, lines: 600, commentLines: 0 },
+    { area: "shared", test: false, lines: 24, commentLines: 3 },
+    { area: "shared", test: false, ...countLines(text) },
+    { area: "shared", test: true, lines: 64, commentLines: 0 },
   ];
   assert.deepEqual(areaSize("shared", files), {
-    area: "shared",
-    files: 2,
-    lines: 400,
-    median: 100,
-    p95: 300,
-    max: 300,
-    commentShare: 0.2,
-    testRatio: 1.5,
+    ...{ area: "shared", files: 2, lines: 32, median: 8, p95: 24, max: 24 },
+    ...{ commentShare: 0.25, testRatio: 2 },
   });
-  assert.equal(areaSize("none", []).testRatio, 0);
+  assert.deepEqual(countLines("f();"), { lines: 1, commentLines: 0 });
+  assert.deepEqual([areaSize("none", []).testRatio, areaSize("none", []).median], [0, 0]);
 });
 
 const PAGE = `# Product
@@ -241,28 +223,26 @@ function faults(
 
 const COMPLETE = { "mean: wait": "10.5 | never", "wait of a burst": "waits for 2.3 s" };
 
-Deno.test("figureFaults() finds none where each figure of the section has an origin", () => {
-  assert.deepEqual(faults(COMPLETE), []);
-});
-
-Deno.test("figureFaults() finds figures that have changed on either side, in tables and in text", () => {
-  // The value that the page lacks, and the figure that the source lacks.
-  assert.equal(faults({ ...COMPLETE, "mean: wait": "10.4 | never" }).length, 2);
-  assert.equal(faults({ ...COMPLETE, "wait of a burst": "waits for 2.4 s" }).length, 2);
-  assert.equal(faults(COMPLETE, PAGE.replace("10.5", "10.6")).length, 2);
-  assert.equal(faults(COMPLETE, PAGE.replace("30", "15")).length, 2);
-});
-
-Deno.test("figureFaults() finds what was added to the section, but not outside of it", () => {
-  assert.equal(faults(COMPLETE, PAGE.replace("```\n\n## L", "```\n\nOr 3 ms.\n\n## L")).length, 1);
-  assert.equal(faults(COMPLETE, `${PAGE}\nOr 3 ms.\n`).length, 0);
+Deno.test("figureFaults() counts what has changed or was added on either side, and code that was moved", () => {
   const { "mean: wait": _, ...withoutRow } = COMPLETE;
-  assert.equal(faults(withoutRow).length, 1);
-  assert.equal(faults({ ...withoutRow, "mean: delay": "10.5 | never" }).length, 1);
-});
-
-Deno.test("figureFaults() finds code that was moved", () => {
-  assert.equal(faults(COMPLETE, PAGE, ["shared/market_solver.ts"]).length, 1);
+  const added = PAGE.replace("```\n\n## L", "```\n\nOr 3 ms.\n\n## L");
+  const rows: readonly (readonly [count: number, ...Parameters<typeof faults>])[] = [
+    [0, COMPLETE],
+    // The value that the page lacks, and the figure that the source lacks.
+    [2, { ...COMPLETE, "mean: wait": "10.4 | never" }],
+    [2, { ...COMPLETE, "wait of a burst": "waits for 2.4 s" }],
+    [2, COMPLETE, PAGE.replace("10.5", "10.6")],
+    [2, COMPLETE, PAGE.replace("30", "15")],
+    [1, COMPLETE, added],
+    // Outside of the section.
+    [0, COMPLETE, `${PAGE}\nOr 3 ms.\n`],
+    [1, withoutRow],
+    [1, { ...withoutRow, "mean: delay": "10.5 | never" }],
+    [1, COMPLETE, PAGE, ["shared/market_solver.ts"]],
+  ];
+  for (const [count, ...given] of rows) {
+    assert.equal(faults(...given).length, count, JSON.stringify(given));
+  }
 });
 
 Deno.test("figuresSchema refuses measurements without a task or an origin", () => {
@@ -271,4 +251,68 @@ Deno.test("figuresSchema refuses measurements without a task or an origin", () =
     const measurements = [{ ...measurement, ...wrong }];
     assert.equal(figuresSchema.safeParse({ complete: {}, measurements }).success, false);
   }
+});
+
+const graph = importGraph(
+  new Map([
+    ["shared/market/a.ts", 'import { b } from "../placement/b.ts";'],
+    ["shared/placement/b.ts", 'import type { c } from "./c.ts";'],
+    ["shared/placement/c.ts", 'export const d = await import("../market/d.ts");'],
+    ["shared/market/d.ts", 'import "node:fs";'],
+  ]),
+);
+
+Deno.test("onCycles() finds folders that import each other, without a cycle of files", () => {
+  assert.deepEqual(onCycles(graph), []);
+  assert.deepEqual(onCycles(folderGraph(graph)), ["shared/market", "shared/placement"]);
+});
+
+Deno.test("onCycles() leaves out what lies between two cycles", () => {
+  const edges = { a: ["b"], b: ["a", "c"], c: ["d"], d: ["e"], e: ["d"] };
+  const between = new Map(Object.entries(edges));
+  assert.deepEqual(onCycles(between), ["a", "b", "d", "e"]);
+});
+
+Deno.test("featureImports() finds imports between features", () => {
+  assert.deepEqual(featureImports(graph), [
+    ["shared/market/a.ts", "shared/placement/b.ts"],
+    ["shared/placement/c.ts", "shared/market/d.ts"],
+  ]);
+});
+
+Deno.test("privateWords() reads identifiers word by word, and names the line", () => {
+  const words = (path: string, text: string): readonly string[] =>
+    privateWords(path, text).map(({ word, line }) => `${word}:${line}`);
+  const source = "const x = 1;\nconst podWishes = keep_house(); // forward, towards";
+  assert.deepEqual(words("a.ts", source), ["wishes:2", "keep house:2"]);
+  assert.deepEqual(words("a.md", "It hands on\nwhat is standing. Leadership changed hands."), [
+    ...["hands:1", "standing:2"],
+  ]);
+  assert.deepEqual(words("cli/coalloc/completion/a.ts", "words, told"), ["told:1"]);
+});
+
+Deno.test("structureFaults() has a line for each fault", () => {
+  const big = Array.from({ length: MAX_FILES + 1 }, (_, i): [string, string] => [
+    `shared/big/f${i}.ts`,
+    "",
+  ]);
+  const most = new Map([...big.slice(1), ["shared/big/f1_test.ts", ""]]);
+  assert.deepEqual(structureFaults(most), []);
+  const faulty = new Map([
+    ...big,
+    ["a/b.ts", "// deno-lint-ignore house/function-length\nfunction f() {}\n"],
+    ["a/c.ts", 'import("./c.ts");\n// nobody\n'],
+    ["shared/market/d.ts", 'import "../placement/e.ts";\n'],
+    ["shared/placement/e.ts", 'import "../market/f.ts";\n'],
+    ["shared/market/f.ts", ""],
+    ["shared/resize/g.ts", 'import "../market/f.ts";\n'],
+    ["shared/market/h.ts", 'import "../resize/g.ts";\n'],
+    ["controller/resize/i.ts", 'import "../allocation/j.ts";\n'],
+    ["controller/allocation/j.ts", ""],
+  ]);
+  assert.deepEqual(structureFaults(faulty).map((fault) => fault.split(":")[0]), [
+    ...["shared/big", "a/c.ts", "shared/market", "shared/placement", "shared/resize"],
+    ...["shared/market/d.ts", "shared/placement/e.ts", "shared/resize/g.ts"],
+    ...["controller/resize/i.ts", "a/b.ts", "a/c.ts"],
+  ]);
 });

@@ -1,32 +1,188 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { NO_RESOURCES } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
 import { leastSafeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
+import { type AdviceInput, adviseAll } from "../../../shared/view/advise.ts";
+import { changesOf, changesText, sumOfChanges } from "../../../shared/view/changes.ts";
+import { sampleAllocation } from "../../../tests/contract/support/sample_objects.ts";
 import {
   reportsOf,
   shopPods,
   shopRecords,
+  shopTemplates,
   template,
 } from "../../../tests/fixtures/cli/advised_shop.ts";
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
-import type { AdvisedContainer } from "../../../shared/view/advice_view.ts";
-import { adviseAll } from "../../../shared/view/advise.ts";
-import { sumOfChanges } from "../../../shared/view/changes.ts";
 import { mergeableAmounts, patchText } from "./patch_text.ts";
-import { usagePlot } from "./recommend_detail.ts";
+import { changeCell, inForceText } from "./recommend_detail.ts";
 
 const MEBI = 2 ** 20;
 const [WEB, DB] = shopRecords();
 assert.ok(WEB !== undefined && DB !== undefined);
 
+/** The workloads of these records, with what else is known. */
+function advised(
+  records: readonly WorkloadRecord[],
+  input: Partial<AdviceInput> = {},
+): readonly AdvisedWorkload[] {
+  const reports = reportsOf(records);
+  return adviseAll({ reports, templates: undefined, pods: undefined, allocations: [], ...input });
+}
+
+/** Names of all containers that a record reports, once each. */
+function containersOf({ recommendations, inForce, usage = [] }: WorkloadRecord): string[] {
+  const named = [...recommendations, ...inForce, ...usage].map(({ container }) => container);
+  return [...new Set(named)].sort();
+}
+
+pure("adviseAll() shows each container of the reports once", () => {
+  const drawn = workloadRecords("shop", { mostContainers: 128, mostWorkloads: 8 });
+  fc.assert(fc.property(drawn, fc.boolean(), (records, knowsPods) => {
+    // A workload that two reports have is shown once.
+    const reports = [...reportsOf(records).toReversed(), ...reportsOf(records)];
+    const workloads = advised([], { reports, pods: knowsPods ? shopPods() : undefined });
+    const found = workloads.map(({ kind, name, containers }) => [
+      `${kind}/${name}`,
+      containers.map((one) => one.name).toSorted(),
+    ]);
+    const wanted = records.map((record) => [
+      `${record.workload.kind}/${record.workload.name}`,
+      containersOf(record),
+    ]);
+    assert.deepEqual(found, wanted.toSorted());
+  }));
+});
+
+pure("adviseAll() begins with the template's containers, recommendations or not", () => {
+  const bare = { sidecar: false, ...NO_RESOURCES };
+  const templates = [
+    template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
+  ];
+  const [web] = advised([WEB], { templates });
+  assert.deepEqual(
+    web?.containers.map(({ name, template, recommended }) => [name, !!template, !!recommended]),
+    [["new", true, false], ["proxy", true, true], ["app", false, true]],
+  );
+});
+
+pure("adviseAll() takes own requests of a Guaranteed pod in the market for what it has", () => {
+  const [pod] = shopPods();
+  assert.ok(pod !== undefined);
+  const cpuOf = (status: PodAllocation["status"]): number | undefined => {
+    const allocations = [{ ...sampleAllocation(pod), status }];
+    const [web] = advised([WEB], { pods: [pod], allocations });
+    return web?.containers.find(({ name }) => name === "app")?.pods[0]?.cpu;
+  };
+  assert.equal(cpuOf(undefined), 500);
+  assert.equal(cpuOf({ originalRequests: [{ name: "app", cpu: "125m" }] }), 125);
+  assert.equal(cpuOf({ originalRequests: [{ name: "other", cpu: "125m" }] }), 500);
+});
+
+pure("adviseAll() reports what is gone from what it can't know", () => {
+  const exists = (templates: readonly WorkloadTemplate[] | undefined) =>
+    advised(shopRecords(), { templates }).map((one) => one.exists);
+  assert.deepEqual(exists(undefined), [undefined, undefined, undefined]);
+  assert.deepEqual(exists(shopTemplates().slice(1)), [true, false, true]);
+  const without = advised(shopRecords(), { templates: shopTemplates() });
+  assert.deepEqual(without.map(({ pods }) => pods), [undefined, undefined, undefined]);
+  // Template × replicas: 3 × (500 − 336).
+  assert.equal(without[1]?.changes.cpu.shrinks, 492);
+});
+
+pure("adviseAll() leaves out pods that have ended, are ending, or belong to another owner", () => {
+  const count = (pods: ReturnType<typeof shopPods>) =>
+    advised(shopRecords(), { pods }).map((one) => one.pods);
+  assert.deepEqual(count(shopPods()), [1, 3, 2]);
+  const [first, second, third, ...others] = shopPods();
+  assert.ok(first !== undefined && second !== undefined && third !== undefined);
+  const ended = { ...first, phase: "Failed" as const };
+  const ending = { ...second, metadata: { ...second.metadata, terminating: true } };
+  const elsewhere = { ...third, metadata: { ...third.metadata, namespace: "far" } };
+  assert.deepEqual(count([ended, ending, elsewhere, ...others]), [1, 0, 2]);
+});
+
 function container(change: Partial<AdvisedContainer>): AdvisedContainer {
   return { name: "app", sidecar: false, pods: [], ...change };
 }
+
+const RECOMMENDED = { cpu: 300, memory: 64 * MEBI, cpuLimit: 500 };
+
+pure("changeCell() sets raises apart from what shrinks, and from what stays", () => {
+  const cell = (name: "cpu" | "cpuLimit", ...amounts: (number | undefined)[]) => {
+    const pods = amounts.map((
+      amount,
+    ) => (amount === undefined ? { count: 1 } : { count: 1, [name]: amount }));
+    return changeCell(container({ recommended: RECOMMENDED, pods }), name);
+  };
+  const rows = [
+    ["yellow", 200],
+    ["green", 400],
+    ["dim", 300],
+    ["yellow", undefined],
+    ["yellow", 200, 300],
+    ["green", 300, 400],
+    [undefined, 200, 400],
+  ] as const;
+  for (const [tone, ...amounts] of rows) {
+    assert.equal(cell("cpu", ...amounts).tone, tone, amounts.join());
+  }
+  // A limit that is not set is above all others.
+  assert.deepEqual(cell("cpuLimit", undefined), { text: "none → 500m", tone: "green" });
+  assert.deepEqual(cell("cpuLimit", 200), { text: "200m → 500m", tone: "yellow" });
+});
+
+pure("changeCell() reports what is not set, not known, and left alone", () => {
+  const template = { cpu: 100, cpuLimit: 200 };
+  const recommended = { cpu: 300, memory: 1 };
+  const pods = [{ count: 2, cpu: 150 }, { count: 1, cpu: 120 }];
+  const rows = [
+    ["- → 300m", { recommended }],
+    ["100m → 300m", { recommended, template }],
+    ["100m → -", { template }],
+    ["200m", { template, recommended }, "cpuLimit"],
+    ["120m..150m → -", { template, pods }],
+    ["none..120m..150m → -", { pods: [...pods, { count: 1 }] }],
+  ] as const;
+  for (const [text, change, name = "cpu"] of rows) {
+    assert.equal(changeCell(container(change), name).text, text);
+  }
+  assert.equal(inForceText(container({ inForce: { memory: 84.5 * MEBI } }), "memory"), "84.5Mi");
+  assert.equal(inForceText(container({}), "cpu"), "-");
+  const memory = { grows: 0, shrinks: 1.5 * 1024 * MEBI };
+  const text = changesText({ cpu: { grows: 1290, shrinks: 328 }, memory });
+  assert.match(text, /CPU .* 0\.33 .* 1\.29 cores, memory .* 1\.5Gi .* 0$/);
+});
+
+const NONE = { grows: 0, shrinks: 0 };
+
+pure("changesOf() takes the template × replicas where pods can't be read, and else nothing", () => {
+  const [recommended, template] = [{ cpu: 300, memory: 50 }, { cpu: 500, memory: 50 }];
+  const of = (change: Partial<AdvisedContainer>, pods?: number, replicas?: number) =>
+    changesOf(container(change), { pods, replicas });
+  const saved = { cpu: { grows: 0, shrinks: 800 }, memory: NONE };
+  assert.deepEqual(of({ recommended, template }, undefined, 4), saved);
+  assert.equal(of({ recommended }, undefined, 4), undefined);
+  assert.equal(of({ recommended, template }), undefined);
+  assert.equal(of({ template }, undefined, 4), undefined);
+  // A workload that is scaled to zero saves nothing.
+  assert.deepEqual(of({ recommended, template }, 0, 4), { cpu: NONE, memory: NONE });
+});
+
+pure("sumOfChanges() stays a number that can be counted", () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const huge = { cpu: { grows: most, shrinks: 0 }, memory: { grows: 0, shrinks: most } };
+  assert.deepEqual(sumOfChanges([huge, huge]), huge);
+  const pods = [{ count: 9, memory: most }];
+  const counts = { pods: 9, replicas: 9 };
+  assert.deepEqual(changesOf({ recommended: { cpu: most, memory: 0 }, pods }, counts), huge);
+});
 
 function peakOf(max: number): NonNullable<AdvisedContainer["usage"]> {
   return { memory: { samples: 1, min: 0, p50: 0, p90: 0, p95: 0, p99: 0, max } };
@@ -184,42 +340,4 @@ pureYAML("patchText() lets no text out of comments, and is one where nothing is 
   const none = patched([]);
   assert.equal(none.read.size, 0);
   assert.match(none.text, /^# No recommendations here\.$/m);
-});
-
-const USAGE = { samples: 9, min: 20, p50: 50, p90: 60, p95: 61, p99: 62, max: 80 };
-const same = (value: number) => ({
-  ...{ samples: 1, min: value, p50: value, p90: value, p95: value, p99: value, max: value },
-});
-
-pure("usagePlot() shows where the samples lie, and the recommended request among them", () => {
-  for (
-    const [usage, options, plot] of [
-      [USAGE, { recommended: 100, width: 10 }, "··███▓───│"],
-      [USAGE, { recommended: 30, width: 16 }, "····██│███▓▓────"],
-      [USAGE, { width: 16 }, "····██████▓▓────"],
-      [{ ...USAGE, p95: 70, p99: 75 }, { width: 16 }, "····██████▓▓▒▒░─"],
-      [same(0), { width: 5 }, "█····"],
-      [same(0), { recommended: 50, width: 5 }, "█···│"],
-      [same(40), { recommended: 48, width: 6 }, "·····│"],
-      [same(40), { width: 5 }, "····█"],
-    ] as const
-  ) assert.equal(usagePlot(usage, options), plot);
-});
-
-pure("usagePlot() is as wide as asked, in the order of the figures, with one request", () => {
-  const value = fc.nat(10_000);
-  const figures = fc.tuple(value, value, value, value, value, value).map((all) => {
-    const [min = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0] = all.toSorted((a, b) => a - b);
-    return { samples: 9, min, p50, p90, p95, p99, max };
-  });
-  const widths = fc.integer({ min: 1, max: 100 });
-  fc.assert(fc.property(figures, value, widths, (usage, recommended, width) => {
-    const plot = usagePlot(usage, { recommended, width });
-    assert.equal(plot.length, width);
-    assert.equal(plot.split("│").length, 2, plot);
-    assert.match(plot.replace("│", ""), /^·*█*▓*▒*░*─*·*$/);
-    const bare = usagePlot(usage, { width });
-    assert.doesNotMatch(bare, /│/);
-    assert.match(bare, /[█▓▒░─]/);
-  }));
 });
