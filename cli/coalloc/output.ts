@@ -58,9 +58,9 @@ export function markdownLines(
   return [head, rule, ...cells].map(line);
 }
 
-/** The text on one line of Markdown, where it is no markup and does not end a cell. */
+/** The text on one line of Markdown, without effect as markup of words or as the end of a cell. */
 export function markdownText(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").replaceAll("|", "\\|");
+  return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_~[\]|&]/g, "\\$&").replaceAll("<", "&lt;");
 }
 
 /** The value as JSON or YAML, ended by a line feed; undefined for other forms. */
