@@ -36,28 +36,13 @@ function advised(
   return adviseAll({ reports, templates: undefined, pods: undefined, allocations: [], ...input });
 }
 
-/** Names of all containers that a record reports, once each. */
-function containersOf({ recommendations, inForce, usage = [] }: WorkloadRecord): string[] {
-  const named = [...recommendations, ...inForce, ...usage].map(({ container }) => container);
-  return [...new Set(named)].sort();
-}
-
-pure("adviseAll() shows each container of the reports once", () => {
-  const drawn = workloadRecords("shop", { mostContainers: 128, mostWorkloads: 8 });
-  fc.assert(fc.property(drawn, fc.boolean(), (records, knowsPods) => {
-    // A workload that two reports have is shown once.
-    const reports = [...reportsOf(records).toReversed(), ...reportsOf(records)];
-    const workloads = advised([], { reports, pods: knowsPods ? shopPods() : undefined });
-    const found = workloads.map(({ kind, name, containers }) => [
-      `${kind}/${name}`,
-      containers.map((one) => one.name).toSorted(),
-    ]);
-    const wanted = records.map((record) => [
-      `${record.workload.kind}/${record.workload.name}`,
-      containersOf(record),
-    ]);
-    assert.deepEqual(found, wanted.toSorted());
-  }));
+pure("adviseAll() shows each container of the reports once, and a workload of two reports", () => {
+  const inForce = [{ container: "old", cpu: 1 }, { container: "app", cpu: 1 }];
+  const usage = WEB.usage?.map((one) => ({ ...one, container: "seen" })) ?? [];
+  const reports = reportsOf([{ ...WEB, inForce, usage }]);
+  const workloads = advised([], { reports: [...reports, ...reports] });
+  const names = workloads.map(({ containers }) => containers.map(({ name }) => name).toSorted());
+  assert.deepEqual(names, [["app", "old", "proxy", "seen"]]);
 });
 
 pure("adviseAll() begins with the template's containers, recommendations or not", () => {
