@@ -58,7 +58,7 @@ export function markdownLines(
   return [head, rule, ...cells].map(line);
 }
 
-/** The text on one line of Markdown, without effect as markup of words or as the end of a cell. */
+/** The text on one line of Markdown: it is not read as markup within a line, and ends no cell. */
 export function markdownText(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_~[\]|&]/g, "\\$&").replaceAll("<", "&lt;");
 }

@@ -46,7 +46,7 @@ export interface CompletionInput {
 interface Typed extends Pick<CompletionInput, "world"> {
   readonly command: Command;
   readonly operands: readonly string[];
-  /** The flag whose value the last argument is. */
+  /** The flag that the last argument is a value of. */
   readonly flag?: Option;
 }
 
