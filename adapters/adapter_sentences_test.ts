@@ -18,7 +18,7 @@ import { createCertificateMaker, createCertificateReader } from "./webhook/certi
 import { createBodyReader } from "./webhook/webhook_server.ts";
 
 const SIGNAL = new AbortController().signal;
-const USER = { program: "kubectl", env: () => undefined };
+const USER = { program: "kubectl", env: () => undefined, inIsTerminal: false };
 
 Deno.test("sentences of command lines and logins", () => {
   const schema = z.object({
@@ -162,6 +162,9 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
       "plugin": script("echo expired session >&2; exit 3"),
       "plugin without JSON": script("echo x"),
       "plugin without command": plugin({ args: [] }),
+      "missing plugin": plugin({ command: "no-such-login" }),
+      "missing plugin with a hint": plugin({ command: "no-such-login", installHint: "get it" }),
+      "plugin that must ask": plugin({ command: "sh", interactiveMode: "Always" }),
     },
     `\
 cluster's server
@@ -193,11 +196,17 @@ folder
 groups without a user
   Cannot impersonate: groups, a UID or extra fields need a user; add --as USER
 plugin
-  Cannot log in as user "me": plugin "sh": expired session
+  Cannot log in as user "me": plugin "sh" ended with exit code 3
 plugin without JSON
   Cannot log in as user "me": plugin "sh" printed no ExecCredential
 plugin without command
-  Cannot log in as user "me": plugin "": No command was specified for exec authProvider!
+  Cannot log in as user "me": its plugin has no command
+missing plugin
+  Cannot log in as user "me": plugin "no-such-login" is not there; install it, or correct its path in the kubeconfig
+missing plugin with a hint
+  Cannot log in as user "me": plugin "no-such-login" is not there; get it
+plugin that must ask
+  Cannot log in as user "me": interactiveMode of plugin "sh" is Always, but standard input is not a terminal; run the command in a terminal
 `,
   );
 });

@@ -37,6 +37,10 @@ if (import.meta.main) {
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
       // Prometheus itself gives a query two minutes.
       queryRange: createRangeQueries({ program: "kubectl", timeoutMs: 120_000 }).ask,
+      async contexts(path) {
+        const { contextNames } = await import("../adapters/kube/client/user_kubeconfig.ts");
+        return contextNames({ ...defined({ path }), env });
+      },
       async connect({ kubeconfig: path, context, impersonation }) {
         // Loaded here since only commands that need a cluster wait for this package.
         const { connectUser } = await import("../adapters/kube/client/user_connection.ts");

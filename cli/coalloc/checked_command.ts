@@ -44,6 +44,12 @@ export function checkedCommand(call: Call): CheckedCommand {
   const timeoutMs = Number(flags.timeout);
   const dryRun = flags.dryRun === true;
   const watchMs = typeof flags.watch === "number" ? flags.watch : undefined;
+  if (watchMs !== undefined && (flags.output === "csv" || flags.output === "markdown")) {
+    throw new UsageProblem(
+      `Cannot ${name}: --watch and -o ${flags.output} exclude each other, since each view would ` +
+        "repeat the heads; -o json writes a line for each view",
+    );
+  }
   switch (name) {
     case "top": {
       const [sort, node] = [flags.sort as TopOrder, flags.node as string | undefined];

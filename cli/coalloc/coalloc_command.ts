@@ -66,7 +66,7 @@ export function coallocCommand(handle: (call: Call) => void): Command {
 }
 
 /** All flags of the call; a flag after the command takes precedence over the same one before it. */
-function allFlags(command: Command): Readonly<Record<string, unknown>> {
+export function allFlags(command: Command): Readonly<Record<string, unknown>> {
   const typed = (one: Command): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(one.opts()).filter(([name]) => one.getOptionValueSource(name) !== "default"),
@@ -183,6 +183,7 @@ function completion(): Command {
     )
     .addHelpText(...examples([
       ["source <(kubectl-coalloc completion bash)", "in this shell"],
+      ['kubectl-coalloc completion zsh > "${fpath[1]}/_kubectl-coalloc"', "in every zsh"],
       [
         "kubectl-coalloc completion kubectl > ~/bin/kubectl_complete-coalloc",
         "for kubectl's completion; then chmod +x it",

@@ -24,10 +24,10 @@ sceneTest("sentences of wrong command lines", async (scene) => {
   await assertTexts(
     printed(
       scene,
-      ...["-n shop", "tap", "top --sot x", "top -w web-0"],
+      ...["-n shop", "tap", "top --sot x", "top -w web-0", "top -w -o csv"],
       ...["explain", "explain a/b/c", "explain web -l app=web"],
       ...["restore", "restore --all -l app=web"],
-      ...["resize web", "resize web --cpu-limit 100m --cpu-limit app=200m"],
+      ...["resize web", "resize web --cpu-limit 0.1 --cpu-limit app=200m"],
       "resize web --cpu-limit app=1 --cpu-limit app=2",
       ...["placement pod/web", "placement ds/log", "placement -w web"],
       ...["recommend pod/web", "recommend --policy /a"],
@@ -41,6 +41,8 @@ top --sot x
 | Cannot run kubectl coalloc top: unknown option '--sot' (Did you mean --sort?); see kubectl coalloc top --help
 top -w web-0
 | Cannot run kubectl coalloc top: option '-w, --watch [interval]' argument 'web-0' is invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put pods before -w, or write --watch=2s; see kubectl coalloc top --help
+top -w -o csv
+| Cannot top: --watch and -o csv exclude each other, since each view would repeat the heads; -o json writes a line for each view; see kubectl coalloc top --help
 explain
 | Cannot find pod: name one, or give --selector; see kubectl coalloc explain --help
 explain a/b/c
@@ -53,8 +55,8 @@ restore --all -l app=web
 | Cannot restore: --selector and --all exclude each other; see kubectl coalloc restore --help
 resize web
 | Cannot run kubectl coalloc resize: required option '--cpu-limit <[container=]quantity>' not specified; see kubectl coalloc resize --help
-resize web --cpu-limit 100m --cpu-limit app=200m
-| Cannot resize: --cpu-limit 100m names no container; write it as in --cpu-limit app=100m; see kubectl coalloc resize --help
+resize web --cpu-limit 0.1 --cpu-limit app=200m
+| Cannot resize: --cpu-limit 0.1 names no container; write it as in --cpu-limit app=0.1; see kubectl coalloc resize --help
 resize web --cpu-limit app=1 --cpu-limit app=2
 | Cannot resize: container app has several limits; give --cpu-limit once per container; see kubectl coalloc resize --help
 placement pod/web
@@ -188,7 +190,7 @@ sceneTest("sentences of resize", async (scene) => {
       scene,
       ...["resize web --cpu-limit 1", "resize db --cpu-limit 1"],
       ...["resize web --cpu-limit 500m --dry-run", "resize web --cpu-limit 1100m"],
-      ...["resize both --cpu-limit 300m", "resize both --cpu-limit db=300m"],
+      ...["resize both --cpu-limit 0.3", "resize both --cpu-limit db=300m"],
       "resize gone --cpu-limit 300m",
     ),
     `\
@@ -200,8 +202,8 @@ resize web --cpu-limit 500m --dry-run
 | shop/web  app 1000m → 500m: nothing was changed (dry run)
 resize web --cpu-limit 1100m
 | Cannot resize pod web: the LimitRange allows no more, or no less: app cpu limit 1100m to 1 (LimitRange)
-resize both --cpu-limit 300m
-| Cannot resize pod both: it has several containers (app, proxy); name one: --cpu-limit app=300m
+resize both --cpu-limit 0.3
+| Cannot resize pod both: it has several containers (app, proxy); name one: --cpu-limit app=0.3
 resize both --cpu-limit db=300m
 | Cannot resize pod both: it has no container "db", only app, proxy
 resize gone --cpu-limit 300m

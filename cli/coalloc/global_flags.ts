@@ -5,7 +5,9 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationParser } from "./formats.ts";
+import { defined } from "../../shared/defined.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./output.ts";
+import type { ConnectOptions } from "./ports.ts";
 
 /** Values of the flags. */
 export interface GlobalFlags {
@@ -21,6 +23,12 @@ export interface GlobalFlags {
   readonly selector?: string;
   /** False after `--no-color`. */
   readonly color: boolean;
+}
+
+/** The cluster and the user that the flags name. */
+export function connectOptions(flags: GlobalFlags): ConnectOptions {
+  const { kubeconfig, context, as: user, asGroup: groups, asUid: uid } = flags;
+  return { ...defined({ kubeconfig, context }), impersonation: defined({ user, groups, uid }) };
 }
 
 /** Adds the flags to a command that needs a cluster; `formats` are its forms of output. */

@@ -58,9 +58,9 @@ export function markdownLines(
   return [head, rule, ...cells].map(line);
 }
 
-/** The text on one line of Markdown, where it is no markup and does not end a cell. */
+/** The text on one line of Markdown: it is not read as markup within a line, and ends no cell. */
 export function markdownText(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").replaceAll("|", "\\|");
+  return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_~[\]|&]/g, "\\$&").replaceAll("<", "&lt;");
 }
 
 /** The value as JSON or YAML, ended by a line feed; undefined for other forms. */

@@ -60,15 +60,19 @@ pure("structuredOutput() writes JSON and YAML without absent members, and no tab
   assert.equal(structuredOutput(value, "wide"), undefined);
 });
 
-pure("dataOutput() quotes commas, quotes and pipes as each form asks", () => {
+pure("dataOutput() quotes commas, quotes and markup as each form asks", () => {
   const table = {
     columns: [{ head: "A", cell: (row: string) => row }],
-    rows: ['say "a, b"', "a|b"],
+    rows: ['say "a, b"', "a|b", "[a](b) *c* _d_ `e` ~f~ <g> &lt; \\|"],
   };
   const world = { err: () => {} };
   const said = (output: OutputFormat) => dataOutput({ notes: [] }, table, { output, world });
-  assert.equal(said("csv"), 'A\n"say ""a, b"""\na|b\n');
-  assert.equal(said("markdown"), '| A |\n| --- |\n| say "a, b" |\n| a\\|b |\n');
+  assert.equal(said("csv"), 'A\n"say ""a, b"""\na|b\n[a](b) *c* _d_ `e` ~f~ <g> &lt; \\|\n');
+  assert.deepEqual(said("markdown")?.split("\n").slice(2), [
+    ...['| say "a, b" |', "| a\\|b |"],
+    "| \\[a\\](b) \\*c\\* \\_d\\_ \\`e\\` \\~f\\~ &lt;g> \\&lt; \\\\\\| |",
+    "",
+  ]);
   assert.equal(said("wide"), undefined);
 });
 

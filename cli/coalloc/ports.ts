@@ -162,6 +162,8 @@ export interface CoallocWorld {
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
+  /** The names of all contexts in this kubeconfig file, by default in those that `connect` reads. */
+  readonly contexts: (kubeconfig?: string) => Promise<readonly string[]>;
   /** Queries a Prometheus. */
   readonly queryRange: PrometheusRangeQueries["ask"];
 }

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { VERSION } from "../../shared/version.ts";
 import { defined } from "../../shared/defined.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
@@ -21,8 +20,9 @@ import { type Call, coallocCommand, readCommandLine, seeHelp } from "./coalloc_c
 import type { CoallocWorld, CommandContext, CommandWorld } from "./ports.ts";
 import { complete } from "./completion/complete.ts";
 import { COMPLETION_SCRIPTS } from "./completion/completion_script.ts";
-import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
+import { connectOptions, type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
 import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_arguments.ts";
+import { clientVersion } from "./version_command.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
 export async function runCoalloc(args: readonly string[], world: CoallocWorld): Promise<number> {
@@ -36,8 +36,7 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
 
 async function answer(args: readonly string[], world: CommandWorld): Promise<number> {
   if (args[0] === "__complete") {
-    const { connect } = world;
-    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), connect }));
+    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), world }));
     return 0;
   }
   const line = readCommandLine(args);
@@ -69,12 +68,14 @@ async function run(call: Call, world: CommandWorld): Promise<number> {
   }
   if (name === "simulate") return await simulate(flags, world);
   const command = checkedCommand(call);
-  const context = await contextOf(flags as unknown as GlobalFlags, world).catch((error) => {
+  const global = flags as unknown as GlobalFlags;
+  try {
+    return await command(await contextOf(global, world));
+  } catch (error) {
     // As kubectl does: the client's version needs no cluster.
-    if (name === "version" && flags.output === undefined) world.out(`Client: ${VERSION}\n`);
+    if (name === "version" && !world.signal.aborted) world.out(clientVersion(global.output));
     throw error;
-  });
-  return await command(context);
+  }
 }
 
 /** Needs no cluster. Its code is loaded here, since other commands do not need it. */
@@ -96,9 +97,8 @@ async function simulate(flags: Call["flags"], world: CommandWorld): Promise<numb
 }
 
 async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<CommandContext> {
-  const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
-  const impersonation = defined({ user: flags.as, groups: flags.asGroup, uid: flags.asUid });
-  const cluster = await world.connect({ ...defined({ kubeconfig, context }), impersonation });
+  const { namespace, allNamespaces, output = "table" } = flags;
+  const cluster = await world.connect(connectOptions(flags));
   return {
     cluster,
     world,

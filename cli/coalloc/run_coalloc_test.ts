@@ -39,7 +39,7 @@ sceneTest("runCoalloc() answers --help of every command with examples, and 0", a
 const WRONG_LINES = [
   ...["tap", "-o xml top", "--sot top", "-n shop", "-n top"],
   ...["top --sot x", "top --sort up", "top -o xml", "top -o patch"],
-  ...["top --watch=soon", "top -w web-0", "top -n -A"],
+  ...["top --watch=soon", "top -w web-0", "top -n -A", "top -w -o csv"],
   ...["explain", "explain a/b/c", "explain web -l app=web"],
   ...["recommend pod/web", "recommend a/b/c", "recommend -o html"],
   ...["recommend --policy a/b/c", "recommend --policy /a"],
@@ -107,9 +107,19 @@ sceneTest("runCoalloc() knows help and the client's version without a cluster", 
   assert.equal(await scene.run("help", "tap"), 2);
   scene.out = scene.err = "";
   const message = "Cannot read the kubeconfig";
-  const connect = () => Promise.reject(new TypeError(message));
-  assert.equal(await runCoalloc(["version"], { ...scene.world, connect }), 1);
-  assert.deepEqual([scene.out, scene.err], [`Client: ${VERSION}\n`, `${message}\n`]);
+  const reject = () => Promise.reject(new TypeError(message));
+  const reader = { ...scene.cluster.reader, versions: reject };
+  const unreachable = () => Promise.resolve({ ...scene.cluster, reader });
+  for (const connect of [reject, unreachable]) {
+    const printed = async (line: string): Promise<string> => {
+      scene.out = scene.err = "";
+      assert.equal(await runCoalloc(line.split(" "), { ...scene.world, connect }), 1);
+      assert.equal(scene.err, `${message}\n`);
+      return scene.out;
+    };
+    assert.equal(await printed("version"), `Client: ${VERSION}\n`);
+    assert.deepEqual(JSON.parse(await printed("version -o json")), { client: VERSION });
+  }
   const [code, out] = await scene.ran("version");
   assert.equal(code, 0);
   assert.match(out, /^Client: \d.*\nServer: v1\.36\.3\nController: not installed\n$/);
@@ -272,7 +282,14 @@ sceneTest("complete() offers commands, flags, values and names from the cluster"
     ["top -o y", "yaml"],
     ["top -o p", ":4"],
     ["top --kubeconfig ", ":0"],
-    ["top --context ", ":4"],
+    ["top --context ", "here there"],
+    ["top --kubeconfig=k --context t", ":4"],
+    ["top --kubeconfig=k --context o", "of-k"],
+    ["explain -nother ", "far"],
+    ["explain -no", "-nother"],
+    ["explain -n", ":4"],
+    ["top --watch=soon ", ":4"],
+    ["top -Ao y", "yaml"],
     ["restore --d", "--dry-run"],
     ["completion z", "zsh"],
     ["version ", ":4"],
@@ -341,10 +358,12 @@ sceneTest("complete() offers nothing without a cluster, which its flags name", a
     asked.push(options);
     return Promise.reject(new Error("no cluster"));
   };
-  const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
-  assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
+  const args = ["__complete", "--as", "joe", "top", "--kubeconfig", "k", "--context=c"];
+  const as = ["--as=jane", "--as-group=a", "--as-group", "b", ""];
+  assert.equal(await runCoalloc([...args, ...as], { ...scene.world, connect }), 0);
   assert.equal(scene.out, ":4\n");
-  assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
+  const impersonation = { user: "jane", groups: ["a", "b"] };
+  assert.deepEqual(asked, [{ kubeconfig: "k", context: "c", impersonation }]);
 });
 
 sceneTest("each completion script asks the program itself", async (scene) => {

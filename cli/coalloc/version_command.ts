@@ -5,7 +5,12 @@
  */
 import { VERSION } from "../../shared/version.ts";
 import type { ClusterVersions, CommandContext } from "./ports.ts";
-import { structuredOutput } from "./output.ts";
+import { type OutputFormat, structuredOutput } from "./output.ts";
+
+/** The version that needs no cluster. */
+export function clientVersion(output: OutputFormat = "table"): string {
+  return structuredOutput({ client: VERSION }, output) ?? `Client: ${VERSION}\n`;
+}
 
 /** Shows the versions. Resolves with the exit code. */
 export async function versionCommand({ cluster, world, output }: CommandContext): Promise<number> {

@@ -14,15 +14,17 @@ const ROWS: Rows = [
   ["kubectl-coalloc restore --d", "--dry-run"],
 ];
 
-/**
- * How each shell completes a line without a terminal, `$1`, after it has read the script. zsh's own
- * functions exist in its editor alone; the stand-ins print what they are called with.
- */
+/** zsh's own functions exist in its editor alone; the stand-ins print what they are called with. */
+const ZSH = `compdef() { }; compset() { }; _files() { ls }; _describe() { print -l -- "\${(@P)2}" }
+  words=(\${(s: :)1}); [[ $1 == *" " ]] && words+=(""); CURRENT=$#words;`;
+
+/** How each shell completes a line without a terminal, `$1`, after it has read the script, `$2`. */
 const DRIVERS: Readonly<Record<string, string>> = {
   bash:
     `. "$2"; COMP_LINE=$1 COMP_POINT=\${#1}; _kubectl_coalloc; printf '%s\\n' "\${COMPREPLY[@]}"`,
-  zsh: `compdef() { }; compset() { }; _files() { ls }; _describe() { print -l -- "\${(@P)2}" }
-    . "$2"; words=(\${(s: :)1}); [[ $1 == *" " ]] && words+=(""); CURRENT=$#words; _kubectl_coalloc`,
+  zsh: `${ZSH} . "$2"; _kubectl_coalloc`,
+  "zsh with the script in fpath":
+    `${ZSH} fpath=("\${2:h}"); autoload -Uz _kubectl-coalloc; _kubectl-coalloc`,
   fish: `source $argv[2]; complete -C $argv[1]`,
 };
 
@@ -52,15 +54,16 @@ function namesOf(printed: string): string {
   return printed.split("\n").map((line) => line.split(/[\t:]/)[0] ?? "").filter(Boolean).join(" ");
 }
 
-for (const [shell, driver] of Object.entries(DRIVERS)) {
+for (const [name, driver] of Object.entries(DRIVERS)) {
+  const [shell = ""] = name.split(" ");
   const ignore = await findProgram(shell, wholePath(Deno.env.get("PATH"))) === undefined &&
     Deno.env.get("CI") === undefined;
   Deno.test({
-    name: `the completion script completes commands, flags, values and files in ${shell}`,
+    name: `the completion script completes commands, flags, values and files in ${name}`,
     ignore,
     fn: () =>
       withCommand(async (folder, env) => {
-        const script = `${folder}/script`;
+        const script = `${folder}/_kubectl-coalloc`;
         await Deno.writeTextFile(script, COMPLETION_SCRIPTS[shell]!);
         const args = shell === "fish" ? ["--no-config", "-c"] : [`-${shell === "zsh" ? "f" : ""}c`];
         const complete = async (line: string): Promise<string> => {

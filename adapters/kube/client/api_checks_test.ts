@@ -146,6 +146,7 @@ Deno.test("podHTTPGet() asks through the pod's port and puts the answer together
       requests[0] ?? "",
       /^\/api\/v1\/namespaces\/mbcas-system\/pods\/agent\/portforward\?ports=8081 \0GET \/view HTTP\/1\.1\r\n/,
     );
+    assert.match(requests[0] ?? "", /\r\nuser-agent: coallocator-kubectl\//);
   });
 });
 

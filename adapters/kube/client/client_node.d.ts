@@ -11,6 +11,8 @@ import type { Readable, Writable } from "node:stream";
 export class KubeConfig {
   loadFromString(text: string): void;
   getCurrentUser(): User | null;
+  /** Adds a login for users with which no login of the package is concerned. */
+  addAuthenticator(authenticator: Authenticator): void;
   /** Adds headers, certificates and an agent. */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
@@ -18,7 +20,13 @@ export class KubeConfig {
 /** An entry of `users`. */
 export interface User {
   readonly name: string;
-  readonly exec?: { readonly command?: string; readonly installHint?: string };
+}
+
+/** A login. */
+export interface Authenticator {
+  isAuthProvider(user: User): boolean;
+  /** Adds headers, or a certificate and its key. */
+  applyAuthentication(user: User, options: RequestOptions): Promise<void>;
 }
 
 /** Forwards a port of a pod. */
@@ -33,6 +41,3 @@ export class PortForward {
     input: Readable,
   ): Promise<{ onclose: () => void; terminate(): void }>;
 }
-
-/** The content of a file, or of base64. */
-export function bufferFromFileOrString(file?: string, data?: string): Uint8Array | null;

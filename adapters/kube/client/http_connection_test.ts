@@ -7,6 +7,7 @@ import {
   streamAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
 import { lateRequest } from "../../../tests/fixtures/kube_connections.ts";
+import { VERSION } from "../../../shared/version.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createAccessReviews } from "./api_checks.ts";
 import type { KubeConnection, KubeRequest, OpenKubeConnection } from "./connection.ts";
@@ -46,6 +47,7 @@ Deno.test("request() sends method, query, body and type, and reads the answer", 
   });
   assert.equal(request.headers.get("content-type"), "application/merge-patch+json");
   assert.equal(request.headers.get("authorization"), "Bearer secret-0");
+  assert.equal(request.headers.get("user-agent"), `coallocator-test/${VERSION}`);
 });
 
 Deno.test("request() throws the server's refusal with reason, causes and waiting time", async () => {

@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 // @ts-types="./client_node.d.ts"
 import { type KubeConfig, PortForward } from "@kubernetes/client-node";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { userAgent } from "../../../shared/version.ts";
 import { type KubeConnection, resourcePath } from "./connection.ts";
 import { type FailedResponse, responseError } from "./response_errors.ts";
 
@@ -56,6 +57,8 @@ export interface PodHTTPRequest extends PodPort {
 
 /** The user, and a way to repeat a refused request. */
 export interface PodHTTPUser {
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   readonly config: KubeConfig;
   readonly connection: Pick<KubeConnection, "request">;
 }
@@ -63,7 +66,7 @@ export interface PodHTTPUser {
 /** The pod's response, by default as JSON. Throws an `ApiError` when it fails. */
 export async function podHTTPGet(
   request: PodHTTPRequest,
-  { config, connection }: PodHTTPUser,
+  { program, config, connection }: PodHTTPUser,
 ): Promise<unknown> {
   const { namespace, pod, port, path, timeoutMs, signal, parse = JSON.parse } = request;
   const { promise, resolve, reject } = Promise.withResolvers<FailedResponse>();
@@ -80,7 +83,8 @@ export async function podHTTPGet(
   const [near, far] = duplexPair();
   const opening = forwardPort(config, { namespace, pod, port, stream: far, onProblem: fail });
   opening.then(() => {
-    http.get({ host: "localhost", path, createConnection: () => near }, (response) => {
+    const headers = { "user-agent": userAgent(program) };
+    http.get({ host: "localhost", path, headers, createConnection: () => near }, (response) => {
       const status = response.statusCode ?? 0;
       text(response).then((text) => resolve({ status, text }), reject);
     }).on("error", ({ message }) => fail(message));

@@ -1,6 +1,6 @@
 /**
- * The connection of `kubectl coalloc`: client-node runs plugins, and connects by proxies and TLS as the
- * kubeconfig has them. Agents and controllers have `http_connection.ts`: the package takes 150 MB (see
+ * The connection of `kubectl coalloc`: client-node connects by logins, proxies and TLS as the kubeconfig
+ * has them. Agents and controllers have `http_connection.ts`: the package takes 150 MB (see
  * docs/decisions).
  *
  * @module
@@ -8,10 +8,11 @@
 import http from "node:http";
 import https from "node:https";
 import { text } from "node:stream/consumers";
-import type { KubeConfig, User } from "./client_node.d.ts";
+import type { KubeConfig } from "./client_node.d.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createRequestTimeout } from "../../bounded_fetch.ts";
 import type { KubeConnection, KubeRequest } from "./connection.ts";
+import { loginFailed } from "./credential_plugin.ts";
 import { addressOf } from "./http_connection.ts";
 import { podHTTPGet, type PodHTTPRequest, type PodPort } from "./port_forward.ts";
 import { openTunnel, type Tunnel } from "./port_tunnel.ts";
@@ -45,9 +46,8 @@ export function connectUser(options: UserOptions): UserConnection {
   let user = readUser(options);
   let login: Promise<https.RequestOptions> = Promise.resolve({});
 
-  /** Logs in once at a time: a plugin that prompts its user must not prompt twice. */
   function logIn(): Promise<https.RequestOptions> {
-    login = login.catch(() => {}).then(() => loginOptions(user.config));
+    login = loginOptions(user.config);
     return login;
   }
 
@@ -106,7 +106,7 @@ export function connectUser(options: UserOptions): UserConnection {
   return {
     ...connection,
     namespace: user.namespace,
-    podGet: (request) => podHTTPGet(request, { config: user.config, connection }),
+    podGet: (request) => podHTTPGet(request, { ...user, connection, program: options.program }),
     tunnel: (target) => openTunnel({ config: () => user.config, target }),
     async bearerToken() {
       const { Authorization, "Impersonate-User": other } = headersOf(await logIn());
@@ -126,25 +126,13 @@ async function loginOptions(config: KubeConfig): Promise<https.RequestOptions> {
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    throw new ApiError(0, "LoginFailed", loginProblem(error, config.getCurrentUser()));
+    if (error instanceof ApiError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw loginFailed(config.getCurrentUser()?.name, why);
   }
   // client-node keeps an agent for each cluster and user, but closes its connection after each request.
   if (typeof options.agent === "object") Object.assign(options.agent, { keepAlive: true });
   return options;
-}
-
-/** Replaces errors of the parser: they repeat the plugin's output, which may have a token. */
-function loginProblem(error: unknown, user: User | null): string {
-  const { exec } = user ?? {};
-  const begin = `Cannot log in as user "${user?.name}"`;
-  if (exec && (error instanceof SyntaxError || error instanceof TypeError)) {
-    return `${begin}: plugin "${exec.command}" printed no ExecCredential`;
-  }
-  const message = error instanceof Error ? error.message.trim() : String(error);
-  const hint = exec?.installHint === undefined ? "" : `; ${exec.installHint}`;
-  return exec
-    ? `${begin}: plugin "${exec.command ?? ""}": ${message}${hint}`
-    : `${begin}: ${message}`;
 }
 
 /** Sends a request; resolves with the whole response, whatever its status. */

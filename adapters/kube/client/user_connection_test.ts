@@ -17,7 +17,7 @@ import { connectInCluster, connectKubeconfig } from "./connect.ts";
 import { connectTo, createReachability } from "./connection_pool.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 import { connectUser, type UserConnection } from "./user_connection.ts";
-import type { UserOptions } from "./user_kubeconfig.ts";
+import { contextNames, type UserOptions } from "./user_kubeconfig.ts";
 
 const none = (): undefined => undefined;
 
@@ -148,11 +148,14 @@ Deno.test("connectUser() passes a plugin its variables and, where it asks, the c
     ...{ apiVersion: "client.authentication.k8s.io/v1", provideClusterInfo: true },
   };
   const extension = { audience: "shop" };
-  const cluster = {
-    "certificate-authority-data": "Q0E=",
-    extensions: [{ name: "client.authentication.k8s.io/exec", extension }],
-  };
-  await withUser(userKubeconfig(server.url, { cluster, user: { exec } }), getVersion);
+  await withFile("CA", async (file) => {
+    const cluster = {
+      "certificate-authority": file,
+      "certificate-authority-data": btoa("the file takes precedence"),
+      extensions: [{ name: "client.authentication.k8s.io/exec", extension }],
+    };
+    await withUser(userKubeconfig(server.url, { cluster, user: { exec } }), getVersion);
+  });
   const token = server.requests[0]?.headers.get("authorization")?.replace("Bearer ", "") ?? "";
   const [info = ""] = atob(token).split("!");
   assert.deepEqual(JSON.parse(info), {
@@ -160,7 +163,7 @@ Deno.test("connectUser() passes a plugin its variables and, where it asks, the c
     apiVersion: "client.authentication.k8s.io/v1",
     spec: {
       interactive: false,
-      cluster: { server: server.url, "certificate-authority-data": "Q0E=", config: extension },
+      cluster: { server: server.url, "certificate-authority-data": btoa("CA"), config: extension },
     },
   });
 });
@@ -204,13 +207,15 @@ Deno.test("connectUser() trusts the cluster's authority, its other name, or any 
 
 Deno.test("connectUser() takes the first of a name from the files of KUBECONFIG", async () => {
   await using server = serveCanned(() => ({ found: true }));
-  const second = userKubeconfig("http://b").replace('"here"', '"there"');
+  const second = userKubeconfig("http://b").replace('"here"', '"there"')
+    .replace('"contexts":[', '"contexts":[{"name":"there"},');
   await withFile(second, async (other) => {
     await withFile(userKubeconfig(server.url), async (path) => {
       const variables: Record<string, string> = { KUBECONFIG: `/no/such/file:${path}:${other}` };
       const user = connectUser({ program: "kubectl", env: (name) => variables[name] });
       assert.deepEqual(await getVersion(user), { found: true });
       user.close();
+      assert.deepEqual(contextNames({ env: (name) => variables[name] }), ["here", "there", "here"]);
     });
   });
 });

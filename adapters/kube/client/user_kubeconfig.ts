@@ -2,20 +2,21 @@
  * The user and the cluster of a context, as client-node's `KubeConfig`.
  *
  * Adds what client-node 2.0.1 lacks: kubeconfigs of several files, of which some are missing or repeat a
- * name, `tokenFile`, groups, UID and extra fields of an impersonation, plugins with a relative path,
- * `KUBERNETES_EXEC_INFO`, and proxies in the environment.
+ * name, `tokenFile`, groups, UID and extra fields of an impersonation, plugins with a relative path or a
+ * user to ask, and proxies in the environment.
  *
  * @module
  */
 import type { OutgoingHttpHeaders } from "node:http";
 import { delimiter, dirname, join, resolve } from "node:path";
 // @ts-types="./client_node.d.ts"
-import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
+import { KubeConfig } from "@kubernetes/client-node";
 import { parse, YAMLParseError } from "yaml";
 import { defined } from "../../../shared/defined.ts";
 import { isMembers } from "../../../shared/members.ts";
 import { userAgent } from "../../../shared/version.ts";
 import type { Impersonation } from "./connection.ts";
+import { pluginLogin } from "./credential_plugin.ts";
 import { environmentProxy } from "./environment_proxy.ts";
 import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
 
@@ -33,6 +34,8 @@ export interface UserOptions {
    * without `proxy-url`.
    */
   readonly env: (name: string) => string | undefined;
+  /** Whether a plugin may ask the user. @default {Deno.stdin.isTerminal()} */
+  readonly inIsTerminal?: boolean;
 }
 
 /** Server, namespace and user of a context. */
@@ -43,9 +46,18 @@ export interface ReadUser {
   readonly namespace: string;
 }
 
+/** The names of all contexts. Throws as `connectUser()` for files that can't be read. */
+export function contextNames(options: Pick<UserOptions, "path" | "env">): readonly string[] {
+  return readFiles(options).files.flatMap((file) =>
+    listOf(file.contexts).flatMap((one) => textOf(objectOf(one).name) ?? [])
+  );
+}
+
 /** Reads the files. Throws as `connectUser()`. */
 export function readUser(options: UserOptions): ReadUser {
+  const { inIsTerminal = Deno.stdin.isTerminal() } = options;
   const { name, context, cluster, user } = targetOf(readFiles(options), options.context);
+  const { exec, ...login } = user;
   const server = textOf(cluster.server);
   const tokenFile = textOf(user.tokenFile);
   const proxy = textOf(cluster["proxy-url"]) ?? environmentProxy(server ?? "", options.env);
@@ -66,9 +78,8 @@ export function readUser(options: UserOptions): ReadUser {
       users: [{
         name: context.user,
         user: {
-          ...user,
+          ...login,
           ...(tokenFile === undefined ? {} : { token: Deno.readTextFileSync(tokenFile).trim() }),
-          ...(user.exec ? { exec: pluginOf(objectOf(user.exec), cluster) } : {}),
         },
       }],
     }));
@@ -76,6 +87,7 @@ export function readUser(options: UserOptions): ReadUser {
     const why = cause instanceof Error ? cause.message : cause;
     throw new SyntaxError(`Cannot use context "${name}": ${why}`, { cause });
   }
+  if (exec) config.addAuthenticator(pluginLogin({ exec: objectOf(exec), cluster, inIsTerminal }));
   const headers = {
     "User-Agent": userAgent(options.program),
     ...impersonationHeaders(user, options.impersonation),
@@ -100,7 +112,7 @@ interface ReadFiles {
 }
 
 /** The files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
-function readFiles({ path, env }: UserOptions): ReadFiles {
+function readFiles({ path, env }: Pick<UserOptions, "path" | "env">): ReadFiles {
   const listed = env("KUBECONFIG") || join(env("HOME") ?? "", ".kube", "config");
   const paths = path === undefined ? listed.split(delimiter).filter((one) => one !== "") : [path];
   const files = paths.map(readFile).filter((one) => one !== undefined);
@@ -213,27 +225,4 @@ function impersonationHeaders(
     ...(all.length === 0 ? {} : { "Impersonate-Group": all }),
     ...Object.fromEntries(extra),
   };
-}
-
-/** The plugin with `KUBERNETES_EXEC_INFO` (Kubernetes documentation, "client-go credential plugins"). */
-function pluginOf(exec: JSONObject, cluster: JSONObject): JSONObject {
-  const { "certificate-authority": file, extensions, ...fields } = cluster;
-  const extension = listOf(extensions).map(objectOf)
-    .find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension;
-  const authority = bufferFromFileOrString(
-    textOf(file),
-    textOf(fields["certificate-authority-data"]),
-  );
-  const spec = {
-    interactive: false,
-    ...(exec.provideClusterInfo !== true ? {} : {
-      cluster: defined({
-        ...fields,
-        "certificate-authority-data": authority?.toBase64(),
-        config: extension,
-      }),
-    }),
-  };
-  const value = JSON.stringify({ kind: "ExecCredential", apiVersion: exec.apiVersion, spec });
-  return { ...exec, env: [...listOf(exec.env), { name: "KUBERNETES_EXEC_INFO", value }] };
 }

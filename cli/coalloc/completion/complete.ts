@@ -3,10 +3,12 @@
  *
  * @module
  */
-import type { Command, Option } from "commander";
+import { type Command, CommanderError, type Option } from "commander";
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
-import { defined } from "../../../shared/defined.ts";
+import { collectedOutput } from "../../../shared/config/command_line.ts";
+import { allFlags } from "../coalloc_command.ts";
 import type { WorkloadArgument } from "../formats.ts";
+import { connectOptions, type GlobalFlags } from "../global_flags.ts";
 import { workloadTitle } from "../../../shared/view/figures.ts";
 import { readPlacement } from "../placement/placement_view.ts";
 import type { Cluster, CoallocWorld } from "../ports.ts";
@@ -33,42 +35,57 @@ const NAME_SOURCES: Readonly<Record<string, NameSource>> = {
     distinctNames((await readPlacement(cluster, { namespace: { all: false, name } })).workloads),
 };
 
-/** The arguments to complete, and the cluster to read names from. */
-export interface CompletionInput extends Pick<CoallocWorld, "connect"> {
+/** The arguments to complete, and where names come from. */
+export interface CompletionInput {
   /** The arguments after the program's name; the last, maybe empty, is the one to complete. */
   readonly args: readonly string[];
+  readonly world: Pick<CoallocWorld, "connect" | "contexts">;
 }
 
-/** The command, its arguments before the last one, and the connection. */
-interface Typed extends Pick<CoallocWorld, "connect"> {
+/** The arguments before the last one. */
+interface Typed extends Pick<CompletionInput, "world"> {
   readonly command: Command;
-  readonly args: readonly string[];
+  readonly operands: readonly string[];
+  /** The flag that the last argument is a value of. */
+  readonly flag?: Option;
 }
 
 /** Candidates, one a line, with a tab before their description, and then a directive. */
-export async function complete(
-  root: Command,
-  { args, connect }: CompletionInput,
-): Promise<string> {
+export async function complete(root: Command, { args, world }: CompletionInput): Promise<string> {
   const last = args.at(-1) ?? "";
-  const before = args.slice(0, -1);
-  const [name] = plainArguments(root, before);
-  const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
-  if (command === undefined) return completionText([], last);
-  // Flags may be before the command, too.
-  const commandArgs = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
-  const typed = { command, args: commandArgs, connect };
-  const previous = flagOf(command, commandArgs.at(-1));
-  if (previous?.required) return await valuesOf(previous, { last, typed });
-  const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
-  const assigned = flagOf(command, flagName);
-  if (assigned !== undefined && value !== undefined) {
+  const read = typedArguments(root, args.slice(0, -1));
+  if (read === undefined) return completionText([], last);
+  const typed = { ...read, world };
+  if (typed.flag !== undefined) return await valuesOf(typed.flag, { last, typed });
+  const [, begin = "", value = ""] = /^(--[^=]+=|-\w(?=.))(.*)$/s.exec(last) ?? [];
+  const assigned = flagOf(typed.command, begin.replace("=", ""));
+  if (assigned !== undefined) {
     const text = await valuesOf(assigned, { last: value, typed });
-    return text.split("\n").map((line) =>
-      line.startsWith(":") || line === "" ? line : `${flagName}=${line}`
-    ).join("\n");
+    return text.replaceAll(/^(?=[^:\n])/gm, begin);
   }
-  return completionText(last.startsWith("-") ? flagsOf(command) : await argumentsOf(typed), last);
+  const isFlag = last.startsWith("-");
+  return completionText(isFlag ? flagsOf(typed.command) : await argumentsOf(typed), last);
+}
+
+/** Reads the arguments as a call does; undefined for a wrong one, unless a flag is the last. */
+function typedArguments(root: Command, args: readonly string[]): Omit<Typed, "world"> | undefined {
+  for (const one of [root, ...root.commands]) {
+    one.exitOverride().configureOutput(collectedOutput({ take: () => {} }));
+  }
+  let command = root;
+  try {
+    const { operands: [name], unknown } = root.parseOptions([...args]);
+    if (name === undefined) return { command, operands: [] };
+    const named = root.commands.find((one) => one.name() === name);
+    if (named === undefined) return undefined;
+    command = named;
+    return { command, operands: command.parseOptions(unknown).operands };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // The last of joined flags, such as -Ao.
+    const flag = flagOf(command, args.at(-1)?.replace(/^-\w+(?=\w$)/, "-"));
+    return flag && { command, operands: [], flag };
+  }
 }
 
 function flagOf(command: Command, arg: string | undefined): Option | undefined {
@@ -86,44 +103,31 @@ async function valuesOf(
 }
 
 async function argumentsOf(typed: Typed): Promise<readonly string[]> {
-  const { command, args } = typed;
+  const { command, operands } = typed;
   if (command.commands.length > 0) {
     return command.commands.map((one) => `${one.name()}\t${one.summary()}`);
   }
   const [argument] = command.registeredArguments;
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return argument.argChoices;
-  const given = plainArguments(command, args);
-  if (given.length > 0 && !argument.variadic) return [];
+  if (operands.length > 0 && !argument.variadic) return [];
   if (argument.name() === "workload") {
     return await namesFor(command.name() === "placement" ? "placement" : "workload", typed);
   }
-  return (await namesFor("pod", typed)).filter((pod) => !given.includes(pod));
+  return (await namesFor("pod", typed)).filter((pod) => !operands.includes(pod));
 }
 
 /** The names; none without a cluster, as completion reports no errors. */
-async function namesFor(
-  source: string,
-  { command, args, connect }: Typed,
-): Promise<readonly string[]> {
-  const given = (flag: string): string | undefined => {
-    const index = args.findIndex((arg) =>
-      arg.startsWith(`${flag}=`) || flagOf(command, arg)?.long === flag
-    );
-    const arg = args[index];
-    if (arg === undefined) return undefined;
-    return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : args[index + 1];
-  };
+async function namesFor(source: string, { command, world }: Typed): Promise<readonly string[]> {
+  const flags = allFlags(command) as unknown as GlobalFlags;
   const read = NAME_SOURCES[source];
-  if (read === undefined) return [];
-  try {
-    const [kubeconfig, context] = [given("--kubeconfig"), given("--context")];
-    const cluster = await connect(defined({ kubeconfig, context }));
-    const found = await read(cluster, given("--namespace") ?? cluster.defaultNamespace);
-    return [...new Set(found)].sort();
-  } catch {
-    return [];
-  }
+  const names = async (): Promise<readonly string[]> => {
+    if (source === "context") return await world.contexts(flags.kubeconfig);
+    if (read === undefined) return [];
+    const cluster = await world.connect(connectOptions(flags));
+    return await read(cluster, flags.namespace ?? cluster.defaultNamespace);
+  };
+  return [...new Set(await names().catch(() => []))].sort();
 }
 
 /** Names, with the kind where there are several of one name. */
@@ -139,13 +143,6 @@ async function reportedBy(
   namespace: string,
 ): Promise<readonly ReportedWorkload[]> {
   return (await recommendations.reports(namespace)).flatMap(({ workloads }) => workloads);
-}
-
-/** Arguments that are neither flags nor their values. */
-function plainArguments(command: Command, args: readonly string[]): string[] {
-  return args.filter((arg, index) =>
-    !arg.startsWith("-") && !flagOf(command, args[index - 1])?.required
-  );
 }
 
 function flagsOf(command: Command): string[] {

@@ -51,7 +51,11 @@ _kubectl_coalloc() {
     _describe 'kubectl-coalloc' found
   fi
 }
-compdef _kubectl_coalloc kubectl-coalloc
+# A file in fpath is the function itself when it is called first.
+case $zsh_eval_context[-1] in
+  file|eval) compdef _kubectl_coalloc kubectl-coalloc ;;
+  *) _kubectl_coalloc "$@" ;;
+esac
 `,
   fish: `\
 function __kubectl_coalloc_complete

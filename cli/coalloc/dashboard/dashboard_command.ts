@@ -5,12 +5,15 @@
  */
 import { Command, InvalidArgumentError } from "commander";
 import { untilAborted } from "../../../shared/control/time_limit.ts";
+import { userAgent } from "../../../shared/version.ts";
 import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem, type DashboardAccess } from "../ports.ts";
 
 /** Longest wait for the controller's first answer, ms. */
 const TIMEOUT_MS = 10_000;
+
+const HEADERS = { "user-agent": userAgent("kubectl") };
 
 /** The flags of `dashboard`. */
 export interface DashboardRequest {
@@ -72,6 +75,7 @@ export async function dashboardCommand(
 async function checkTarget(address: string, signal: AbortSignal): Promise<void> {
   try {
     const response = await fetch(`http://${address}/login`, {
+      headers: HEADERS,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
     await response.body?.cancel();
@@ -123,7 +127,11 @@ function dashboardProxy(
       try {
         return await fetch(`http://${target}${pathname}${search}`, {
           redirect: "manual",
-          headers: { authorization: `Bearer ${await token()}`, "accept-encoding": "identity" },
+          headers: {
+            ...HEADERS,
+            authorization: `Bearer ${await token()}`,
+            "accept-encoding": "identity",
+          },
         });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { serveHTTP } from "../../../adapters/program_server.ts";
+import { userAgent } from "../../../shared/version.ts";
 import { sampleSite, TOKENS } from "../../../tests/fixtures/dashboard/sample_site.ts";
 import type { CommandContext } from "../ports.ts";
 import { dashboardCommand } from "./dashboard_command.ts";
@@ -21,7 +22,14 @@ async function whileOpen(
   token: string,
   use: (url: URL) => Promise<void>,
 ): Promise<{ readonly code: number; readonly browsed: readonly string[] }> {
-  const server = serveHTTP(sampleSite({ pods: 1 }).app, { address: "127.0.0.1:0" });
+  const { app } = sampleSite({ pods: 1 });
+  const agents = new Set<string | null>();
+  const server = serveHTTP({
+    fetch(request) {
+      agents.add(request.headers.get("user-agent"));
+      return app.fetch(request);
+    },
+  }, { address: "127.0.0.1:0" });
   const stop = new AbortController();
   const printed = Promise.withResolvers<string>();
   const browsed: string[] = [];
@@ -34,6 +42,7 @@ async function whileOpen(
   stop.abort();
   const code = await running;
   await server.shutdown();
+  assert.deepEqual([...agents], [userAgent("kubectl")]);
   return { code, browsed };
 }
 

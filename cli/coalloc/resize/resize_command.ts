@@ -118,12 +118,12 @@ function wantedLimits(pod: Pod, limits: readonly LimitRequest[]): ReadonlyMap<st
   const names = pod.containers.map(({ name }) => name);
   const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);
   const list = names.join(", ");
-  return new Map(limits.map(({ container, limitCPU }) => {
+  return new Map(limits.map(({ container, limitCPU, text }) => {
     const name = container ?? (regular.length === 1 ? regular[0] : undefined);
     if (name === undefined) {
       throw new CommandProblem(
         `Cannot resize pod ${pod.metadata.name}: it has several containers (${list}); ` +
-          `name one: --cpu-limit ${regular[0]}=${limitCPU}m`,
+          `name one: --cpu-limit ${regular[0]}=${text}`,
       );
     }
     if (!names.includes(name)) {
