@@ -15,7 +15,7 @@ function layoutOf(...directories: readonly string[]): string {
 
 pure("sentences of shared modules", () =>
   assertSentences([
-    ["known reason", () => sentenceOf("OptedOut"), "pod or namespace opted out"],
+    ["known reason", () => sentenceOf("OptedOut"), "the pod or its namespace opted out"],
     [
       "unknown reason",
       () => sentenceOf("NoSuchReason"),

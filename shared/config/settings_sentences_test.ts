@@ -131,14 +131,13 @@ Deno.test({
       [
         "controller.leaderElection",
         () => inFile("controller: {leaderElection: {enabled: false}}", CONTROLLER_SETTINGS),
-        'config.yaml: controller.leaderElection.enabled is "false", expected true: of all ' +
-        "controllers one works, which can't be switched off",
+        'config.yaml: controller.leaderElection.enabled is "false", expected true: leader ' +
+        "election can't be switched off",
       ],
       [
         "metrics.enabled",
         () => inFile("metrics: {enabled: false}", CONTROLLER_SETTINGS),
-        'config.yaml: metrics.enabled is "false", expected true: metrics are served beside the ' +
-        "probes, which can't be switched off",
+        'config.yaml: metrics.enabled is "false", expected true: metrics can\'t be switched off',
       ],
     ]),
 });
@@ -179,8 +178,8 @@ pure("sentences of kinds of settings", () => {
     [
       "label matchers",
       () => expects(labelMatchersKind),
-      'matchers of labels as in PromQL, for instance cluster="prod",stage!~"dev|test", of other ' +
-      "labels than namespace, pod, container, __name__",
+      'label matchers as in PromQL, for instance cluster="prod",stage!~"dev|test", for labels ' +
+      "other than namespace, pod, container, __name__",
     ],
     [
       "label selector",
@@ -210,7 +209,7 @@ pure("sentences of kinds of settings", () => {
     [
       "header's value",
       () => header("X-Scope", ""),
-      "X-Scope says nothing that a header can, expected 1 to 256 visible characters",
+      "X-Scope has a value that a header can't have, expected 1 to 256 visible characters",
     ],
     [
       "login: unknown key",

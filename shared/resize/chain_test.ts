@@ -40,7 +40,7 @@ pure("the chains keep their order, each a part of the market's", () => {
     ...["LimitRange", "QuotaExceeded", "OutOfSync/raised", "QoSWouldChange", "ResizeInProgress"],
     ...["BackOff", "RateLimited"],
   ]);
-  // Without what holds or clamps the user's own value.
+  // Without what holds or clamps the original value.
   assert.deepEqual(namesOf(RESTORE_CHAIN), [
     ...["OriginalUnknown", "IdentityMismatch", "NotRunning", "AlreadyThere", "RestartPolicy"],
     ...["RestoreBlocked", "ResizeInProgress", "BackOff"],
