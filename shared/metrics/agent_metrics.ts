@@ -19,7 +19,7 @@ export const POD_METRICS = {
   demand: podGauge("mbcas_pod_demand_cores", "CPU that the pod would use without a limit."),
   limit: podGauge(
     "mbcas_pod_limit_cores",
-    "Sum of the CPU limits that the agent last decided for the pod.",
+    "CPU limit of the pod that the agent last decided.",
   ),
   enforced: podGauge(
     "mbcas_pod_enforced_limit_cores",
