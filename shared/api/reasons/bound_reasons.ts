@@ -13,7 +13,7 @@ const WITHOUT_HPA =
 export const BOUND_REASONS = {
   BurstFactor: {
     quiet: true,
-    means: "the ceiling is the original limit times the burst factor, or the minimum ceiling",
+    means: "the ceiling is the original limit times the burst factor, or the least ceiling",
     remedy: "label the namespace mbcas.io/burst-factor, or give the pod a larger limit",
   },
   MaxCPU: {
