@@ -33,135 +33,141 @@ const AGENT_SHAPE = {
   nodeName: setting("nodeName", {
     kind: optionalKind(textKind("a node's name")),
     default: "",
-    description: "The node of these cgroups; needed by all but --once",
+    description: "Node of these cgroups. Required without --once",
   }),
   namespace: setting("namespace", {
     kind: textKind("a namespace"),
     default: DEFAULT_NAMESPACE,
-    description: "The namespace of the installation, with the agents' leases",
+    description: "Namespace of the installation, with the agents' Leases",
   }),
   idleCPU: IDLE_CPU_SETTING,
   cgroupRoot: setting("agent.cgroupRoot", {
     kind: directoryKind,
     default: "/host/cgroup",
-    description: "Where the host's /sys/fs/cgroup is mounted",
+    description: "Mount path of the host's /sys/fs/cgroup",
   }),
   kernelRoot: setting("agent.kernelRoot", {
     kind: directoryKind,
     default: "/host/kernel",
     description:
-      "Where the host's /sys/kernel is mounted: while sched_ext/state there is not disabled, " +
-      "limits are held",
+      "Mount path of the host's /sys/kernel. The agent moves no limits unless sched_ext/state " +
+      "there is disabled or absent",
   }),
   cores: setting("agent.cores", {
     kind: optionalKind(numberKind({ min: 1, max: 8192, whole: true })),
     default: "",
-    description: "CPUs of the node; by default as many as the cgroups show",
+    description: "Number of CPUs of the node. Empty: as many as the cgroups show",
   }),
   listen: setting("agent.listen", {
     kind: listenKind,
     default: `:${AGENT_PORT}`,
-    description: "Where /healthz, /readyz, /metrics and /view are served",
+    description: "Address of /healthz, /readyz, /metrics and /view",
   }),
   sampleInterval: setting("agent.sampleInterval", {
     kind: durationKind({ minMs: 50, maxMs: 10_000 }),
     default: "250ms",
-    description: "Time between two samples of the node",
+    description: "Interval between two samples of the node",
   }),
   busySampleInterval: setting("agent.busySampleInterval", {
     kind: durationKind({ minMs: 20, maxMs: 10_000 }),
     default: "100ms",
     description:
-      "The same while a container is close to its limit, or the node uses 80 % of its CPU",
+      "Interval between two samples while a container is close to its limit, or the node uses " +
+      "at least 80 % of its CPU",
   }),
   heartbeat: HEARTBEAT_SETTING,
   reserve: setting("agent.reserve", {
     kind: numberKind({ max: 0.9 }),
     default: "0.1",
-    description: "Share of the CPU that the market could have which it leaves to the node",
+    description: "Share of the node's allocatable CPU that the market does not divide",
   }),
   waitTarget: setting("agent.waitTarget", {
     kind: durationKind({ minMs: 10, maxMs: 2000 }),
     default: "100ms",
-    description: "One request in a hundred may wait longer for CPU quota; longer waits save CPU",
+    description:
+      "Time for which 99 of 100 requests wait at most for CPU quota. A longer time saves CPU",
   }),
   decreaseHysteresis: setting("agent.decreaseHysteresis", {
     kind: numberKind({ max: 0.9 }),
     default: "0.1",
-    description: "A decrease by lower demand is at least this share of the limit",
+    description: "Minimum size of a decrease that follows lower demand, as a share of the limit",
   }),
   decreaseWait: setting("agent.decreaseWait", {
     kind: durationKind({ minMs: 1000, maxMs: 3_600_000 }),
     default: "30s",
-    description: "How long demand must stay lower before the limit follows",
+    description: "Time for which demand must stay lower before the limit follows",
   }),
   warmUp: setting("agent.warmUp", {
     kind: durationKind({ minMs: 0, maxMs: 600_000 }),
     default: "10s",
-    description: "A limit follows lower demand only when the container's readings are this old",
+    description: "Minimum age of a container's readings before its limit follows lower demand",
   }),
   usageMean: setting("agent.usageMean", {
     kind: durationKind({ minMs: 1000, maxMs: 600_000 }),
     default: "15s",
-    description: "Time constant of a container's mean usage; a usage that has clearly shifted is " +
-      "followed at once",
+    description:
+      "Time constant of a container's mean usage. The agent follows a clear shift of usage at " +
+      "once",
   }),
   raiseHysteresis: setting("agent.raiseHysteresis", {
     kind: numberKind({ max: 0.15 }),
     default: "0.01",
     description:
-      "While limits follow demand (market.idleCPU: tight, and Guaranteed pods): a raise " +
-      "is at least this share of the limit, and up to 0.15 of it as CPU gets scarce",
+      "While limits follow demand (market.idleCPU: tight, and Guaranteed pods): minimum size of " +
+      "a raise, as a share of the limit. It grows to 0.15 as CPU becomes scarce",
   }),
   raiseGap: setting("agent.raiseGap", {
     kind: durationKind({ minMs: 0, maxMs: 600_000 }),
     default: "1s",
-    description: "While limits follow demand: least time between two raises of a container",
+    description: "While limits follow demand: minimum time between two raises of a container",
   }),
   shareGap: setting("agent.shareGap", {
     kind: durationKind({ minMs: 1000, maxMs: 600_000 }),
     default: "5s",
-    description: "While CPU is scarce: least time between two decreases of a container that give " +
-      "its CPU to others",
+    description:
+      "While CPU is scarce: minimum time between two decreases of a container that give its CPU " +
+      "to others",
   }),
   shareHysteresis: setting("agent.shareHysteresis", {
     kind: numberKind({ max: 0.9 }),
     default: "0.05",
-    description: "While CPU is scarce: a change of a limit to the container's share is at least " +
-      "this share of the limit",
+    description:
+      "While CPU is scarce: minimum size of a change to the container's share, as a share of " +
+      "the limit",
   }),
   releaseAfter: setting("agent.releaseAfter", {
     kind: durationKind({ minMs: 1000, maxMs: 3_600_000 }),
     default: "10s",
-    description: "While CPU is scarce: a container gets its ceiling back when it got all that it " +
+    description:
+      "While CPU is scarce: a container gets its ceiling back after it got all the CPU that it " +
       "needs for this long",
   }),
   stuckAfter: setting("agent.stuckAfter", {
     kind: durationKind({ minMs: 5000, maxMs: 600_000 }),
     default: "30s",
-    description: "/healthz fails when the loop has stood still for this long",
+    description: "/healthz fails if the agent's loop makes no progress for this long",
   }),
   stopGrace: setting("agent.stopGrace", {
     kind: durationKind({ minMs: 1000, maxMs: 10_000 }),
     default: "10s",
-    description: "Time for a clean end after SIGTERM",
+    description: "Time for a graceful shutdown after SIGTERM",
   }),
   once: setting("once", {
     kind: switchKind,
     default: "false",
-    description: "Samples twice, prints the usage between the samples, and ends; needs no cluster",
+    description: "Samples twice, prints the usage between the samples, and exits. Needs no cluster",
     onlyBy: "flag",
   }),
   interval: setting("interval", {
     kind: durationKind({ minMs: 10, maxMs: 60_000 }),
     default: "250ms",
-    description: "With --once: time between the two samples",
+    description: "With --once: interval between the two samples",
     onlyBy: "flag",
   }),
   json: setting("json", {
     kind: switchKind,
     default: "false",
-    description: "With --once: JSON instead of a table",
+    description: "With --once: prints JSON instead of a table",
     onlyBy: "flag",
   }),
 };

@@ -44,105 +44,116 @@ const CONTROLLER_SHAPE = {
   namespace: setting("namespace", {
     kind: textKind("a namespace"),
     default: DEFAULT_NAMESPACE,
-    description: "The namespace of the installation, with its leases and settings",
+    description: "Namespace of the installation, with its Leases and settings",
   }),
   identity: setting("identity", {
     kind: optionalKind(textKind("a name")),
     default: "",
-    description: "The name in the leader's lease, completed by a random part",
+    description:
+      "Name of this controller in the leader's Lease. The controller appends a random part",
   }),
   podIP: setting("podIP", {
     kind: optionalKind(addressKind),
     default: "",
-    description: "The address of this pod, to which the Service of the webhook leads",
+    description:
+      "Address of this pod. While this controller leads, the Service of the webhook points to it",
   }),
   configMap: setting("configMap", {
     kind: optionalKind(textKind("a ConfigMap's name")),
     default: SETTINGS.name,
     description:
-      "The ConfigMap with the key config.yaml, which is followed with the keys beside it while " +
-      "running; empty: none",
+      "ConfigMap with the key config.yaml. The controller follows it, and the keys beside " +
+      "config.yaml, while it runs. Empty: none",
   }),
   ...SCOPE_SETTINGS.shape,
   burstFactor: setting("market.burstFactor", {
     kind: numberKind({ min: 1, max: 1000 }),
     default: "8",
-    description: "Ceiling of a limit as a multiple of the user's own; 1 = never above; see " +
-      "market.leastCeiling",
+    description:
+      "Ceiling of a limit as a multiple of the original limit. 1: not above the original limit. " +
+      "market.leastCeiling gives small limits a higher ceiling",
     live: true,
   }),
   leastCeiling: setting("market.leastCeiling", {
     kind: cpuKind,
     default: "500m",
     description:
-      "Ceiling of limits for which the burst factor gives less, since a single request " +
-      "runs into a small one; not where that is 1, or a namespace sets its own; 0: none",
+      "Minimum ceiling, since a single request is throttled under a smaller limit. It does not " +
+      "apply if the burst factor is 1, or set by the namespace. 0: none",
     live: true,
   }),
   idleCPU: IDLE_CPU_SETTING,
   priorityMultipliers: setting("market.priorityMultipliers", {
     kind: priorityTableKind,
     default: "",
-    description: "Factors on weights by the pods' priority, instead of the built-in ones: " +
-      "from-priority:factor, for instance 0:1,1000:2,100000:4; a list in the file",
+    description:
+      "Factors on the pods' weights by priority, instead of the built-in ones: pairs of the " +
+      "lowest priority and its factor, for instance 0:1,1000:2,100000:4; a list in the file",
     live: true,
   }),
   quotaHeadroom: setting("market.quotaHeadroom", {
     kind: numberKind({ max: 1000 }),
     default: "1",
     description:
-      "Pods of the largest original limit for which a namespace's quota on limits.cpu keeps " +
-      "room: as many as one namespace adds at once by a rollout, an HPA or a Job",
+      "Number of pods for which the market keeps a namespace's quota on limits.cpu free, each " +
+      "with the largest original limit there. Set it to the number of pods that a rollout, an " +
+      "HPA or a Job adds to one namespace at once",
     live: true,
   }),
   prometheusURL: setting("metrics.prometheusURL", {
     kind: optionalKind(serverURLKind),
     default: "",
-    description: "The Prometheus that is asked what pods could use, and have used; empty: none",
+    description:
+      "Prometheus that the controller queries for demand by a metric and for past usage. Empty: " +
+      "none",
     live: true,
   }),
   prometheusLogin: setting("metrics.prometheusLogin", {
     kind: loginFilesKind,
     default: "",
     description:
-      "Files with the login to that Prometheus, for instance of a Secret mounted below " +
-      "/etc/mbcas; empty: it answers without one",
+      "Files with the login for that Prometheus, for instance from a Secret mounted below " +
+      "/etc/mbcas. Empty: no login",
   }),
   prometheusHeaders: setting("metrics.prometheusHeaders", {
     kind: requestHeadersKind,
     default: "",
     description:
-      "Headers of each request to that Prometheus, for instance X-Scope-OrgID with the " +
-      "tenant that Mimir or Cortex is to answer for. In the file only, and no secrets: those are " +
-      "the login's",
+      "HTTP headers of each request to that Prometheus, for instance X-Scope-OrgID with the " +
+      "tenant of Mimir or Cortex. In the file only. Put secrets into the files of " +
+      "metrics.prometheusLogin instead",
     onlyBy: "file",
   }),
   prometheusMatchers: setting("metrics.prometheusMatchers", {
     kind: labelMatchersKind,
     default: "",
-    description: "Matchers of labels that go with each question about usage, for instance " +
-      'cluster="prod" where that Prometheus knows several clusters: without, pods of the same ' +
-      "name in another one are taken for this one's. metrics.queries say their own",
+    description: "Label matchers that the controller adds to each query for usage, for instance " +
+      'cluster="prod". Set them if that Prometheus stores several clusters: otherwise pods with ' +
+      "the same name in another cluster count, too. The controller does not add them to " +
+      "metrics.queries",
     live: true,
   }),
   metricQueries: setting("metrics.queries", {
     kind: queryTableKind,
     default: "",
-    description: "Queries that pods may name in the annotation mbcas.io/demand-query: the CPU " +
-      "cores that one pod could use. In the file only",
+    description:
+      "PromQL queries by name, for the annotation mbcas.io/demand-query of pods. Each returns " +
+      "the CPU cores that one pod could use. In the file only",
     live: true,
     onlyBy: "file",
   }),
   metricInterval: setting("metrics.interval", {
     kind: durationKind({ minMs: 1000, maxMs: 600_000 }),
     default: "15s",
-    description: "Time between two answers to the same query",
+    description: "Interval between two runs of the same query",
     live: true,
   }),
   metricStaleAfter: setting("metrics.staleAfter", {
     kind: durationKind({ minMs: 2000, maxMs: 3_600_000 }),
     default: "2m",
-    description: "An answer that is older is ignored; two intervals at least",
+    description:
+      "Maximum age of an answer, or two intervals if that is longer. The controller ignores " +
+      "older answers",
     live: true,
   }),
   ...RIGHTSIZING_SETTINGS.shape,
@@ -154,43 +165,44 @@ const CONTROLLER_SHAPE = {
   maxResizesPerSecond: setting("controller.maxResizesPerSecond", {
     kind: numberKind({ min: 0.01, max: 10_000 }),
     default: "50",
-    description: "Changes of limits per second in the whole cluster",
+    description: "Maximum number of resizes per second in the whole cluster",
   }),
   maxNewAllocationsPerSecond: setting("controller.maxNewAllocationsPerSecond", {
     kind: numberKind({ min: 0.01, max: 10_000 }),
     default: "50",
-    description: "Pods that enter the market per second",
+    description: "Maximum number of pods per second that enter the market",
   }),
   minResizeInterval: setting("controller.minResizeInterval", {
     kind: durationKind({ minMs: 0, maxMs: 600_000 }),
     default: "1s",
-    description:
-      "Least time between two changes of a pod's limits, but for its own ones coming back",
+    description: "Minimum time between two resizes of a pod. Restoring original limits is exempt",
     live: true,
   }),
   maxStep: setting("controller.maxStep", {
     kind: optionalKind(numberKind({ min: 1.1, max: 1000 })),
     default: "",
-    description: "Largest factor of one change of a limit, up or down, but for own ones coming " +
-      "back: with 1.5 a limit of 300m becomes 450m at most and 200m at least; empty: any",
+    description:
+      "Maximum factor by which one resize changes a limit, up or down: with 1.5, a limit of " +
+      "300m becomes at most 450m and at least 200m. Restoring original limits is exempt. Empty: " +
+      "no maximum",
     live: true,
   }),
   agentSilentAfter: setting("controller.agentSilentAfter", {
     kind: durationKind({ minMs: 5000, maxMs: 86_400_000 }),
     default: "5m",
     description:
-      "When a node's agent has not renewed its lease for this long, its pods get their original limits back; " +
-      "two of the agents' heartbeats at least",
+      "If an agent does not renew its Lease for this long, the pods of its node get their " +
+      "original limits back. At least two heartbeats (agent.heartbeat)",
   }),
   listen: setting("controller.listen", {
     kind: listenKind,
     default: `:${CONTROLLER_PORT}`,
-    description: "Where /healthz, /readyz and /metrics are served",
+    description: "Address of /healthz, /readyz and /metrics",
   }),
   stopGrace: setting("controller.stopGrace", {
     kind: durationKind({ minMs: 1000, maxMs: 300_000 }),
     default: "10s",
-    description: "Time for a clean end after SIGTERM; requests under way get half of it",
+    description: "Time for a graceful shutdown after SIGTERM. Requests in flight get half of it",
   }),
 };
 

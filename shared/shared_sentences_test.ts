@@ -71,7 +71,7 @@ pure("sentences of quantities, queues and layouts", () =>
       "no layout": () => messageOf(() => layoutOf("cpu/docker/x", "cpuacct/docker/x")),
     },
     `\
-known reason: pod or namespace opted out
+known reason: the pod or its namespace opted out
 unknown reason: a reason that this version does not know
 negative quantity: Cannot parse CPU quantity: "-1" is negative, expected at least 0
 fraction of a millicore: Cannot format CPU quantity: 0.5 is not a whole number of millicores
@@ -148,8 +148,8 @@ section: config.yaml: controller is 1, expected a map of settings
 one value: config.yaml: dryRun is {"a":1}, expected one value or a list
 map: config.yaml: controller.headers is "x", expected a map of names to texts
 text: config.yaml: controller.headers.x is 3, expected a text
-leaderElection: config.yaml: controller.leaderElection.enabled is "false", expected true: of all controllers one works, which can't be switched off
-metrics: config.yaml: metrics.enabled is "false", expected true: metrics are served beside the probes, which can't be switched off
+leaderElection: config.yaml: controller.leaderElection.enabled is "false", expected true: leader election can't be switched off
+metrics: config.yaml: metrics.enabled is "false", expected true: metrics can't be switched off
 `,
   ));
 
@@ -199,13 +199,13 @@ listening address: an address to listen on, for instance :8080 or 127.0.0.1:8080
 IP address: an IP address
 server: the address of a server, for instance http://prometheus.monitoring:9090
 server with a login: the address has a user or password in it, which every log would show
-label matchers: matchers of labels as in PromQL, for instance cluster="prod",stage!~"dev|test", of other labels than namespace, pod, container, __name__
+label matchers: label matchers as in PromQL, for instance cluster="prod",stage!~"dev|test", for labels other than namespace, pod, container, __name__
 label selector: a label selector with matchLabels and matchExpressions; as text team=shop,stage=prod or JSON
 tree: size is 1.5: must be a whole number; sise is not known
 header's name: "X Scope" is not the name of a header, expected one of at most 63 letters, digits and -
 header of every request: Host is a header that each request has already
 header that is a secret: Cookie looks like a secret, and settings are printed; a login sends Authorization alone
-header's value: X-Scope says nothing that a header can, expected 1 to 256 visible characters
+header's value: X-Scope has a value that a header can't have, expected 1 to 256 visible characters
 login: unknown key: the login has a term that begins with none of tokenFile=, user=, passwordFile=, caFile=
 login: key twice: the login has user twice
 login: no value: tokenFile of the login is empty

@@ -27,13 +27,13 @@ const INTRODUCTION = `# Configuration
 
 <!-- Made from the schemas of settings by \`deno task generate:docs\`; changes here are lost. -->
 
-A flag takes precedence over a variable, a variable over the file, the file over the default. The file
-is YAML with one section per part of the product; both programs read the same one, in a cluster the key
-\`config.yaml\` of the ConfigMap \`mbcas-config\`. Each program checks the sections that it uses: an
-unknown key, variable or flag, and a value that does not fit, end it with exit code 2 and one line per
-fault. The images may read the variables of this page alone, and those of Spotalis that have another name
-here: there a misspelt one is passed over. At its start a program logs what holds and where each value
-came from. There are no secrets among them.
+A flag takes precedence over a variable, a variable over the file, and the file over the default. The
+file is YAML with one section per part of the product. Both programs read the same file; in a cluster it
+is the key \`config.yaml\` of the ConfigMap \`mbcas-config\`. Each program checks the sections that it
+uses. If a key, variable or flag is unknown, or a value is not valid, the program prints one line per
+fault and exits with code 2. The programs in the images can read only the variables on this page and
+renamed variables of Spotalis, so they ignore a misspelt variable. At its start, a program logs each
+value and its source. No setting holds a secret.
 
 \`\`\`yaml
 market:
@@ -43,18 +43,18 @@ log:
   level: debug
 \`\`\`
 
-\`market: off\` in place of the whole section is short for \`market: {enabled: off}\`. The controller
-follows the ConfigMap while it runs: settings marked *live* hold within seconds, the others from the
-next start on; a text with faults is refused and logged, all but a market that it turns off. With such
-a text the controller starts, too, and does nothing but give pods their original limits back. A value that a
-flag or a variable overrides is logged. The agents read theirs at their
-start.
+\`market: off\` in place of the section is short for \`market: {enabled: off}\`. The controller
+follows the ConfigMap while it runs: it applies settings marked *live* within seconds, and the others at
+its next start. If the file has a fault, the controller logs it and keeps its settings, except that
+\`market: off\` takes effect. If a controller starts with such a file, it only gives pods their original
+limits back. The controller logs each value of the file that a flag or a variable overrides. Agents read
+their settings at their start.
 
-Permissions that are part of the images fix some settings: the agent's \`listen\`, \`cgroupRoot\`,
-\`kernelRoot\` and \`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Certificates of files
-stand in \`/etc/mbcas-webhook\` or below \`/etc/mbcas\`: mount them there, and say
-\`webhook.certificateFolder\` where it is another folder than the first. Another \`controller.listen\`
-or \`webhook.listen\` needs its port in the Deployment and the NetworkPolicy, too.
+Permissions that are part of the images fix some settings: for the agent \`listen\`, \`cgroupRoot\`,
+\`kernelRoot\` and \`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`.
+Mount certificate files at \`/etc/mbcas-webhook\`, or below \`/etc/mbcas\` with
+\`webhook.certificateFolder\` set to that folder. If you change \`controller.listen\` or
+\`webhook.listen\`, change the port in the Deployment and the NetworkPolicy, too.
 `;
 
 function programSection({ title, schema }: DescribedProgram): string {
@@ -100,21 +100,20 @@ function otherNames(programs: readonly DescribedProgram[]): readonly string[] {
 
 const OTHER_NAMES = `## Names that OptiPod and Spotalis had
 
-Flags and keys of OptiPod are accepted for these settings. The keys may stay what they were, keys in
-the \`data\` of the ConfigMap, now \`mbcas-config\`, beside \`config.yaml\` or without it; or they stand at
-the top of the file, in no section, numbers and switches in quotes too. They count as the file, flags
-and variables take precedence over them, and they are followed while the controller runs. Any other key beside
-\`config.yaml\` is a fault: certificates and the like belong into a volume of their own. An empty key is
-none.
+These settings also accept the flags and keys of OptiPod. The keys can stay in the \`data\` of the
+ConfigMap, which is now \`mbcas-config\`, with or without \`config.yaml\`. They can also be at the top
+level of the file; numbers and switches can be in quotes there. Such keys have the precedence of the
+file: flags and variables override them, and the controller follows them while it runs. An empty key
+counts as not set. Any other key beside \`config.yaml\` is a fault: put certificates and the like into a
+volume of their own.
 
-The file of Spotalis is accepted as it is, as \`config.yaml\`, in the form with a section
-\`controller\`: its keys with a dot in this table are those of its sections. Its port of metrics serves
-the probes, too. [The form with a section \`controllers\`](placement.md#coming-from-spotalis) has to be
-written anew, and so have its variables.
+\`config.yaml\` can be an unchanged file of Spotalis with a section \`controller\`. Keys with a dot in
+this table are keys of its sections. Its port of metrics serves the probes, too. [The form with a section
+\`controllers\`](placement.md#coming-from-spotalis) and its variables must be rewritten.
 
-Two flags, or two keys, that give one setting different values are a fault that names both; a flag
-takes precedence over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,
-\`--enable-leader-election\` and \`--prometheus-url\` are this program's own.
+Two flags, or two keys, that give one setting different values are a fault; the message names both. A
+flag takes precedence over the file under each of its names. \`--dry-run\`, \`--metrics-provider\`,
+\`--enable-leader-election\` and \`--prometheus-url\` have the same names here.
 `;
 
 function code(text: string | undefined): string {

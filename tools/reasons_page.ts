@@ -12,27 +12,27 @@ type ListName = keyof typeof REASON_LISTS;
 const TITLES: Readonly<Record<ListName, readonly [title: string, text: string]>> = {
   market: [
     "Market",
-    "These reasons explain why the agent wants another limit for the pod. They are in `spec.market.reason`, events\n" +
-    "`CPULimitApplied`, `mbcas_resizes_total{reason}`, `explain` and `top`; for a limit that is held, in\n" +
+    "These reasons explain why the agent sets another desired limit for the pod. They are in `spec.market.reason`, events\n" +
+    "`CPULimitApplied`, `mbcas_resizes_total{reason}`, `explain` and `top`; for limits that do not move, in\n" +
     "`mbcas_node_limits_held{reason}`.",
   ],
   bounds: [
     "Bounds",
-    "These reasons explain what sets floor, ceiling and hold of a pod's limits. They are in\n" +
+    "These reasons explain the floor, the ceiling and the hold of a pod's limits. They are in\n" +
     "`status.bounds.rules`, `mbcas_bounds{reason}`, `explain`, and events `CPULimitBounded` of the pod, its\n" +
     "workload or its node.",
   ],
   enforcement: [
     "Enforcement",
-    "These reasons explain why the controller did or did not do what the agent wants. They are in `status.reason`,\n" +
-    "`mbcas_allocations{reason}` and `explain`; for a pod that takes no part, and so has no status, only in\n" +
-    "`explain`. Held changes are also in `mbcas_held_total{reason}` and events `CPULimitHeld`, a server's\n" +
-    "refusals in `mbcas_resizes_total{reason}` and events `CPULimitFailed`, and causes for which a pod\n" +
-    "leaves the market in `mbcas_restores_total{cause}` and events `CPULimitsRestored`.",
+    "These reasons explain why the controller did or did not apply the desired limits. They are in `status.reason`,\n" +
+    "`mbcas_allocations{reason}` and `explain`; a pod that takes no part has no status, and its\n" +
+    "reason is only in `explain`. Blocked changes are also in `mbcas_held_total{reason}` and events `CPULimitHeld`, refusals of\n" +
+    "the API server in `mbcas_resizes_total{reason}` and events `CPULimitFailed`, and causes for\n" +
+    "which a pod leaves the market in `mbcas_restores_total{cause}` and events `CPULimitsRestored`.",
   ],
   events: [
     "Events of pods",
-    "`kubectl events --for pod/NAME` shows them, at most one of a kind in five minutes.",
+    "`kubectl events --for pod/NAME` shows them. A pod gets at most one event of a kind in five minutes.",
   ],
   rightsizing: [
     "Rightsizing",
@@ -42,17 +42,17 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, text: string]>>
   ],
   rightsizingEvents: [
     "Events of rightsizing",
-    "`kubectl events --for deployment/NAME` shows them, and the same for the policy. Each message ends with\n" +
-    "a suggestion.",
+    "`kubectl events --for deployment/NAME` shows them, and the same command for the policy. Each message\n" +
+    "ends with a remedy.",
   ],
   policies: [
     "Conditions of policies",
-    "`kubectl describe optpol NAME` shows whether a policy can be followed.",
+    "`kubectl describe optpol NAME` shows whether a policy is valid and its source of metrics answers.",
   ],
   placement: [
     "Placement",
-    "These reasons explain why a workload's replicas are not placed on spot and on-demand nodes, or not moved. They\n" +
-    "are in `kubectl coalloc placement` and `mbcas_placement_reconciliations_total{action}`.",
+    "These reasons explain why the replicas of a workload are not placed on spot and on-demand nodes, or not moved.\n" +
+    "They are in `kubectl coalloc placement` and `mbcas_placement_reconciliations_total{action}`.",
   ],
   placementEvents: [
     "Events of placement",
@@ -60,7 +60,7 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, text: string]>>
   ],
   versions: [
     "Other versions",
-    "These reasons appear during an upgrade, or after one that has not reached all parts.",
+    "These reasons appear during an upgrade, or while some parts still run another version.",
   ],
 };
 
@@ -68,13 +68,13 @@ const INTRODUCTION = `# Reasons
 
 <!-- Made from the lists in shared/api/reasons by \`deno task generate:docs\`; changes here are lost. -->
 
-Each change of a limit, and each limit that stays, has one of these reasons. A reason means the same in
-objects, events, metrics and the output of \`kubectl coalloc\`. Objects may have reasons of a newer
-version: all parts show those unchanged, and metrics count them as \`OtherVersion\`.
+Each limit that changes, and each limit that does not, has one of these reasons. A reason means the same
+in objects, events, metrics and the output of \`kubectl coalloc\`. If an object has a reason of a newer
+version, all parts show it unchanged, and metrics count it as \`OtherVersion\`.
 
-\`kubectl coalloc explain POD\` shows all reasons that hold for a pod, with their numbers. Below, \`spec\`
-and \`status\` are those of its PodAllocation (\`kubectl get podallocations -A\`), and \`status.reason\` is
-also the reason of its condition \`Applied\`. Braces after a metric name its label that has the reason.
+\`kubectl coalloc explain POD\` shows all reasons that apply to a pod, with their numbers. Below, \`spec\`
+and \`status\` are fields of its PodAllocation (\`kubectl get podallocations -A\`). \`status.reason\` is also
+the reason of its condition \`Applied\`. After a metric, the label that has the reason is in braces.
 `;
 
 /** The page, from its heading to its last line. */

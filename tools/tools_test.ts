@@ -243,7 +243,7 @@ pure("settingsPage() names the settings that the images' permissions fix", () =>
   assert(agent.read.includes(`${kernelRoot.default}/sched_ext/state`));
   assert(agent.read.includes("/etc/mbcas") && controller.read.includes("/etc/mbcas"));
   const fixed =
-    /the agent's `listen`, `cgroupRoot`,\s`kernelRoot` and `--kubeconfig`, .*\s`\/etc\/mbcas`\./;
+    /for the agent `listen`, `cgroupRoot`,\s`kernelRoot` and `--kubeconfig`, .*\s`\/etc\/mbcas`\./;
   assert.match(settingsPage([]), fixed);
   const { listen: probes, webhookListen, webhookFolder } = described(CONTROLLER_SETTINGS.shape);
   const [, paragraph = ""] = settingsPage([]).split("\nPermissions that ");

@@ -40,7 +40,7 @@ export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"
 /** Why the original limits come back while the agent of the pod's node is silent. */
 export const AGENT_SILENT: OutOfScope = {
   reason: "AgentSilent",
-  message: "the node's agent has not renewed its lease",
+  message: "the node's agent has not renewed its Lease",
 };
 
 /** Decides the changes of the limits of a pod with a record. Pure. */

@@ -278,7 +278,7 @@ pure("staysRestored() goes by the status, or by the manager of a limit that no s
   assert.equal(stays("mbcas", { reason: "Applied", ...reported("300m") }), false);
   // The controller ended after its patch: the kubelet had reported 300 m before.
   assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }), true);
-  // The market wants the user's own value, wanted it before, or the pod is new in the market.
+  // The market wants the original value, wanted it before, or the pod is new in the market.
   assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }, "200m"), false);
   assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("200m") }), false);
   assert.equal(stays("mbcas-restore", {}), false);

@@ -32,7 +32,7 @@ export function originalsOf({ containers }: Pod): Originals {
   };
 }
 
-/** The pod with the user's own requests, where the market moves those in its spec. */
+/** The pod with the original requests, where the market moves those in its spec. */
 export function atOriginalRequests(pod: Pod, requests: ReadonlyMap<string, number>): Pod {
   return movesRequest(pod) ? withCPU(pod, { side: "requests", values: requests }) : pod;
 }

@@ -16,23 +16,25 @@ const DASHBOARD_SHAPE = {
     kind: switchKind,
     default: "on",
     description:
-      "Serves the dashboard, to tokens that the API server accepts; off, agents are not read",
+      "on: serves the dashboard to requests with a token that the API server accepts. off: the " +
+      "controller reads no views of the agents",
   }),
   dashboardListen: setting("dashboard.listen", {
     kind: listenKind,
     default: `:${DASHBOARD_PORT}`,
-    description: "Where the dashboard is served, over plain HTTP",
+    description: "Address on which the dashboard is served, over plain HTTP",
   }),
   corePrice: setting("dashboard.corePrice", {
     kind: numberKind({ max: MOST_PRICE }),
     default: "0",
-    description: "Price of a core for an hour, to show savings in money; 0 with the next one: none",
+    description:
+      "Price of one core per hour. The dashboard shows savings in money unless both prices are 0",
     live: true,
   }),
   gibPrice: setting("dashboard.gibPrice", {
     kind: numberKind({ max: MOST_PRICE }),
     default: "0",
-    description: "Price of a GiB of memory for an hour",
+    description: "Price of one GiB of memory per hour",
     live: true,
   }),
   currency: setting("dashboard.currency", {

@@ -155,9 +155,9 @@ pure("sentences about OptiPod's settings", () =>
     },
     `\
 leaderElection
-  flag --enable-leader-election is "false", expected true: of all controllers one works, which can't be switched off
+  flag --enable-leader-election is "false", expected true: leader election can't be switched off
 interval
-  flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, as its reconciliationInterval
+  flag --reconciliation-interval is "10m", expected 5m: each policy sets its own reconciliationInterval
 `,
   ));
 

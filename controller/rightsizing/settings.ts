@@ -24,7 +24,7 @@ const POLICY_INTERVAL = "5m";
 
 /** Accepted for its name: OptiPod's default, and no other value. */
 const policyIntervalKind: Kind<number> = kindOf(
-  `${POLICY_INTERVAL}: others are said in each policy, as its reconciliationInterval`,
+  `${POLICY_INTERVAL}: each policy sets its own reconciliationInterval`,
   (text) => {
     const ms = parseDuration(text);
     return ms === parseDuration(POLICY_INTERVAL) ? ms : undefined;
@@ -35,53 +35,57 @@ const RIGHTSIZING_SHAPE = {
   rightsizing: setting("rightsizing.enabled", {
     kind: switchKind,
     default: "off",
-    description: "Follows OptimizationPolicies; the component rightsizing of the manifests turns " +
-      "it on, and brings definitions and rights",
+    description:
+      "Turns rightsizing by OptimizationPolicies on. The component rightsizing of the manifests " +
+      "sets it, and adds the CustomResourceDefinitions and permissions",
   }),
   rightsizingDryRun: setting("rightsizing.dryRun", {
     kind: switchKind,
     default: "false",
-    description: "Recommendations for all, and nothing applied, whatever the policies' modes; " +
-      "controller.dryRun says the same for rightsizing and the market",
+    description: "Publishes recommendations and applies none, whatever the policies' modes. " +
+      "controller.dryRun does the same for rightsizing, placement and the market",
     live: true,
   }),
   rightsizingWorkers: setting("rightsizing.workers", {
     kind: numberKind({ min: 1, max: 100, whole: true }),
     default: "10",
-    description: "Workloads that are reconciled at the same time",
+    description: "Number of workloads that are reconciled in parallel",
     live: true,
   }),
   policyNamespaces: setting("rightsizing.policyNamespaces", {
     kind: namespacesKind,
     default: "",
-    description: "Policies of these namespaces act on all others, too; policies elsewhere act on " +
-      "their own namespace alone. Empty: that of the installation; a list in the file",
+    description:
+      "Namespaces with policies that act on all namespaces; a list in the file. Policies " +
+      "elsewhere act on their own namespace only. Empty: the installation's namespace",
     live: true,
   }),
   annotateWorkloads: setting("rightsizing.annotateWorkloads", {
     kind: switchKind,
     default: "false",
-    description: "Recommendations are written to annotations optipod.io/… of the workloads, too; " +
-      "off deletes those",
+    description:
+      "on: writes recommendations to optipod.io/… annotations of the workloads, too. off: " +
+      "deletes these annotations",
     live: true,
   }),
   ...PROVIDER_SETTINGS.shape,
   rightsizingProvider: setting("rightsizing.provider", {
     kind: optionalKind(choiceKind(USAGE_PROVIDERS)),
     default: "",
-    description: "Where usage comes from for policies that do not say it in " +
-      "metricsConfig.provider; empty: such a policy is not valid",
+    description:
+      "Source of usage for policies without metricsConfig.provider. Empty: such policies are " +
+      "not valid",
   }),
   rightsizingInterval: setting("rightsizing.interval", {
     kind: policyIntervalKind,
     default: POLICY_INTERVAL,
-    description: "Accepted and of no effect: each policy has its own reconciliationInterval, and " +
-      "the server stores 5m where none is written",
+    description:
+      "Accepted and of no effect: each policy has its own reconciliationInterval, 5m by default",
   }),
   leaderElection: setting("controller.leaderElection", {
-    kind: alwaysOnKind("true: of all controllers one works, which can't be switched off"),
+    kind: alwaysOnKind("true: leader election can't be switched off"),
     default: "true",
-    description: "Accepted and of no effect: of all controllers one works, always",
+    description: "Accepted and of no effect: leader election is always on",
   }),
 };
 

@@ -23,30 +23,36 @@ const WEBHOOK_SHAPE = {
   webhook: setting("webhook.enabled", {
     kind: switchKind,
     default: "off",
-    description: "Answers API servers that ask about pods before they are stored; the component " +
-      "webhook of the manifests turns it on",
+    description:
+      "Serves the admission webhook, which API servers call before they store pods. The " +
+      "component webhook of the manifests turns it on",
   }),
   webhookListen: setting("webhook.listen", {
     kind: listenKind,
     default: ":9443",
-    description: "Where API servers ask the leader, over TLS",
+    description: "Address on which the leader serves the webhook, over TLS",
   }),
   webhookCertificates: setting("webhook.certificates", {
     kind: choiceKind(CERTIFICATE_SOURCES),
     default: "self",
-    description: "self makes, renews and has trusted its own; cert-manager and files read the " +
-      "folder, and another program publishes the authority that API servers trust",
+    description:
+      "self: the controller makes and renews the certificate, and publishes its authority to " +
+      "API servers. cert-manager and files: the controller reads webhook.certificateFolder, and " +
+      "another program publishes the authority",
   }),
   webhookFolder: setting("webhook.certificateFolder", {
     kind: textKind("a folder"),
     default: "/etc/mbcas-webhook",
-    description: "The folder with tls.crt and tls.key; followed while running; not for self",
+    description:
+      "Folder with tls.crt and tls.key, which the controller follows while it runs. Not used " +
+      "with self",
   }),
   webhookService: setting("webhook.serviceName", {
     kind: textKind("a Service's name", SERVICE_NAME),
     default: "mbcas-webhook",
-    description: "The Service in the installation's namespace that API servers call; without a " +
-      "selector, as its endpoint is the leader",
+    description:
+      "Service in the installation's namespace that API servers call. It has no selector: the " +
+      "controller makes the leader its endpoint",
   }),
 };
 

@@ -74,7 +74,7 @@ function service(options: Omit<TraceSceneOptions, "seed"> = {}) {
   return { cores, minutes, ...pod };
 }
 
-pure("traceScene() takes the user's own request and limit, each alone too", () => {
+pure("traceScene() takes the original request and limit, each alone too", () => {
   const own = (options: Omit<TraceSceneOptions, "seed">) => {
     const { request, originalLimit } = service(options);
     return [request, originalLimit];

@@ -236,7 +236,7 @@ const matchLabels = withRules(
     error: `must have at most ${MOST_TERMS} labels`,
   }),
   {
-    description: "Labels that must be there with these values.",
+    description: "Labels that must exist with these values.",
     maxProperties: MOST_TERMS,
     rules: [keysAreKeys],
   },
@@ -246,8 +246,8 @@ const requirement = withRules(
   z.object({
     key,
     operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe(
-      "In: the label is there with one of the values. NotIn: it has none of them, or is not there. " +
-        "Exists: it is there. DoesNotExist: it is not.",
+      "In: the label exists with one of the values. NotIn: it has none of the values, or does not " +
+        "exist. Exists: it exists. DoesNotExist: it does not exist.",
     ),
     values: z.array(value).max(MOST_TERMS).default([]).describe(
       "Values; at least one for In and NotIn, none for Exists and DoesNotExist.",

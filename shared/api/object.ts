@@ -44,13 +44,13 @@ export const reasonSchema = z.string().max(128).regex(/^[A-Z][A-Za-z0-9]*$/);
 
 /** `metav1.Condition`. */
 const conditionSchema = z.object({
-  type: reasonSchema.describe("The type of the condition, in CamelCase."),
+  type: reasonSchema.describe("Type of the condition, in CamelCase."),
   status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),
   reason: reasonSchema.describe("The reason, in CamelCase."),
-  message: z.string().max(32_768).describe("The reason in a sentence."),
+  message: z.string().max(32_768).describe("The reason as a sentence."),
   lastTransitionTime: timeSchema.describe("Time at which status last changed."),
   observedGeneration: z.int().min(0).optional().describe(
-    "The metadata.generation that was acted on.",
+    "metadata.generation to which the condition belongs.",
   ),
 });
 

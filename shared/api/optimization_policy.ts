@@ -34,22 +34,22 @@ const kinds = z.array(z.enum(["Deployment", "StatefulSet", "DaemonSet"])).max(8)
 const selector = withRules(
   z.object({
     namespaceSelector: labelSelectorSchema.optional().describe(
-      "Workloads of namespaces with such labels.",
+      "Labels of the namespaces.",
     ),
     workloadSelector: labelSelectorSchema.optional().describe(
-      "Workloads with such labels: the workload's own, not its pods'.",
+      "Labels of the workloads themselves, not of their pods.",
     ),
     namespaces: z.object({
-      allow: namespaces.describe("Workloads of these namespaces only; empty: of all."),
-      deny: namespaces.describe("Workloads of none of these namespaces, whatever allow says."),
-    }).optional().describe("Workloads of namespaces by name."),
+      allow: namespaces.describe("Only workloads of these namespaces; empty: of all namespaces."),
+      deny: namespaces.describe("No workloads of these namespaces; takes precedence over allow."),
+    }).optional().describe("Namespaces by name."),
     workloadTypes: z.object({
-      include: kinds.describe("Workloads of these kinds only; empty: of all."),
-      exclude: kinds.describe("Workloads of none of these kinds, whatever include says."),
-    }).optional().describe("Workloads by kind. What is left may be nothing."),
+      include: kinds.describe("Only workloads of these kinds; empty: of all kinds."),
+      exclude: kinds.describe("No workloads of these kinds; takes precedence over include."),
+    }).optional().describe("Kinds of workloads. The rules can exclude all kinds."),
   }),
   {
-    description: "Which workloads. All that is said must hold.",
+    description: "Workloads that the policy matches: those that meet all given terms.",
     rules: [{
       rule: "has(self.namespaceSelector) || has(self.workloadSelector) || has(self.namespaces)",
       message: "must have at least one of namespaceSelector, workloadSelector and namespaces",
@@ -70,34 +70,34 @@ export type UsageProvider = typeof USAGE_PROVIDERS[number];
 const metricsConfig = withRules(
   z.object({
     provider: z.enum(USAGE_PROVIDERS).optional().describe(
-      "Where usage comes from; absent: where the controller's setting rightsizing.provider says.",
+      "Source of usage; absent: the controller's setting rightsizing.provider.",
     ),
     rollingWindow: durationField(
-      "How far back usage counts, for instance 24h or 7d.",
+      "Time window of usage, for instance 24h or 7d.",
       { aboveZero: true },
     ).default("24h"),
     percentile: z.enum(["P50", "P90", "P95", "P99"]).default("P90").describe(
-      "Percentile of the usage that the recommendation is made from.",
+      "Percentile of usage on which the recommendation is based.",
     ),
     safetyFactor: z.number().min(1).max(10).default(1.2).describe(
-      "What the percentile is multiplied by.",
+      "Factor on the percentile.",
     ),
     minSamples: minSamples.default(10).describe(
-      "With fewer samples of a container nothing is recommended.",
+      "Minimum number of samples of a container for a recommendation.",
     ),
     metricsServer: z.object({
       minSamplesRequired: minSamples.optional().describe(
-        "Another name of minSamples; where both are given, this one counts.",
+        "Another name of minSamples; takes precedence over it.",
       ),
-    }).optional().describe("The same for metrics-server, as OptiPod has it."),
+    }).optional().describe("Settings for metrics-server, as in OptiPod."),
     custom: z.object({
       name: z.string().min(1).max(253).describe(
-        "Name under which the controller's configuration knows the provider.",
+        "Name of the provider in the controller's setting rightsizing.customSources.",
       ),
-    }).optional().describe("The provider, where provider is custom."),
+    }).optional().describe("Custom provider, if provider is custom."),
   }),
   {
-    description: "What usage is, and which of it counts.",
+    description: "Source and evaluation of usage.",
     rules: [{
       rule: "!has(self.provider) || self.provider != 'custom' || has(self.custom)",
       message: "must name a provider of the controller's configuration where provider is custom",
@@ -109,16 +109,16 @@ const metricsConfig = withRules(
 
 const cpuBounds = withRules(
   z.object({
-    min: positiveQuantity("cpu", "The least request, for instance 100m."),
-    max: positiveQuantity("cpu", "The largest request, for instance 4."),
+    min: positiveQuantity("cpu", "Minimum request, for instance 100m."),
+    max: positiveQuantity("cpu", "Maximum request, for instance 4."),
   }),
   { description: "Bounds of CPU requests.", rules: [orderRule("cpu")] },
 );
 
 const memoryBounds = withRules(
   z.object({
-    min: positiveQuantity("memory", "The least request, for instance 128Mi."),
-    max: positiveQuantity("memory", "The largest request, for instance 8Gi."),
+    min: positiveQuantity("memory", "Minimum request, for instance 128Mi."),
+    max: positiveQuantity("memory", "Maximum request, for instance 8Gi."),
   }),
   { description: "Bounds of memory requests.", rules: [orderRule("memory")] },
 );
@@ -127,57 +127,62 @@ const multiplier = z.number().min(1).max(10);
 
 const updateStrategy = z.object({
   allowInPlaceResize: z.boolean().default(true).describe(
-    "Running pods may be resized; they are not restarted.",
+    "true: the controller may resize running pods, without a restart.",
   ),
   allowRecreate: z.boolean().default(false).describe(
-    "The workload's template may be changed where a resize in place is not possible; its pods are " +
-      "replaced in a rollout.",
+    "true: the controller may change the workload's template if a resize in place is not " +
+      "possible. A rollout then replaces the pods.",
   ),
   updateRequestsOnly: z.boolean().default(true).describe(
-    "true: limits are left alone. false: they are the requests times the multipliers.",
+    "true: limits do not change. false: limits are the requests times the multipliers.",
   ),
   limitConfig: z.object({
-    cpuLimitMultiplier: multiplier.default(1).describe("The CPU limit is the request times this."),
-    memoryLimitMultiplier: multiplier.default(1.1).describe(
-      "The memory limit is the request times this.",
+    cpuLimitMultiplier: multiplier.default(1).describe(
+      "Factor from the CPU request to the CPU limit.",
     ),
-  }).prefault({}).describe("Limits, where updateRequestsOnly is false."),
+    memoryLimitMultiplier: multiplier.default(1.1).describe(
+      "Factor from the memory request to the memory limit.",
+    ),
+  }).prefault({}).describe("Limits, if updateRequestsOnly is false."),
   changeThresholdPercent: z.int().min(0).max(1000).default(10).describe(
-    "Percent of the present value; a smaller change is not applied.",
+    "Minimum change that is applied, in percent of the present value.",
   ),
-  cooldown: durationField("A workload is not changed again sooner.").default("30m"),
+  cooldown: durationField("Minimum time between two changes of a workload.").default("30m"),
   useServerSideApply: z.boolean().default(true).describe(
-    "How a template is changed. true: by server-side apply as optipod. false: by a strategic merge " +
-      "patch.",
+    "true: the controller changes templates by server-side apply as optipod. false: by a strategic " +
+      "merge patch.",
   ),
   allowWithHPA: z.boolean().default(false).describe(
-    "Requests of CPU and memory may be changed under a HorizontalPodAutoscaler on their " +
-      "utilisation, which is percent of the request.",
+    "true: the controller may change a CPU or memory request while a HorizontalPodAutoscaler scales on its " +
+      "utilization.",
   ),
   publishVPA: z.boolean().default(false).describe(
-    "The recommendation is mirrored in a VerticalPodAutoscaler of mode Off, for others to read.",
+    "true: the controller copies the recommendation to a VerticalPodAutoscaler of mode Off.",
   ),
-}).prefault({}).describe("How recommendations are applied.");
+}).prefault({}).describe("Rules for applying recommendations.");
 
 /** Schema of a policy's spec. */
 export const policySpecSchema = z.object({
   mode: z.enum(["Auto", "Recommend", "Disabled"]).describe(
-    "Auto: recommendations are applied. Recommend: they are published. Disabled: nothing is done.",
+    "Auto: recommendations are applied. Recommend: they are only published. Disabled: the policy " +
+      "has no effect.",
   ),
   weight: z.int().min(1).max(1000).default(100).describe(
-    "Of the policies that match a workload and are not disabled, the one of the highest weight " +
-      "counts; of equal ones the first by namespace and name.",
+    "Precedence among policies that match a workload and are not disabled: the highest weight " +
+      "applies, and among equal weights the first policy by namespace and name.",
   ),
   selector,
   metricsConfig,
   resourceBounds: z.object({
     cpu: cpuBounds,
     memory: memoryBounds,
-  }).describe("Within which a recommendation is kept."),
+  }).describe("Bounds of recommendations."),
   updateStrategy,
-  reconciliationInterval: durationField("How often the policy is evaluated.", { minMs: 10_000 })
+  reconciliationInterval: durationField("Interval between two evaluations of the policy.", {
+    minMs: 10_000,
+  })
     .default("5m"),
-}).describe("Which workloads, what is recommended for them, and how it is applied.");
+}).describe("Workloads to rightsize, bounds of the recommendations, and rules for applying them.");
 
 /** The whole object, as a user writes it. */
 export const optimizationPolicySchema = z.object({

@@ -60,17 +60,20 @@ export const marketSchema = z.object({
       "overloaded: the floors alone exceed it.",
   ),
   state: z.enum(NODE_STATES).optional().describe(
-    "ample: the price is 0. scarce: the market divides the node's CPU. Absent where an older " +
-      "version wrote.",
+    "ample: the price is 0. scarce: the market divides the node's CPU. Absent if an older " +
+      "version wrote the object.",
   ),
-  price: z.number().min(0).optional().describe("Price per core; absent when infinite."),
-  demand: z.number().min(0).describe("Millicores that the pod would use if nothing held it back."),
-  need: z.number().min(0).describe("Millicores: the demand within floor and ceiling."),
-  credit: z.number().min(0).describe("Factor on the weight, earned by leaving CPU to others."),
-  reason: reasonSchema.describe("Why the desired limit is what it is."),
+  price: z.number().min(0).optional().describe("Price per core; absent if infinite."),
+  demand: z.number().min(0).describe("Demand: millicores that the pod would use without a limit."),
+  need: z.number().min(0).describe("Need: the demand within floor and ceiling, in millicores."),
+  credit: z.number().min(0).describe(
+    "Factor on the weight. A pod earns credit while it uses less than its share.",
+  ),
+  reason: reasonSchema.describe("Reason of the desired limit."),
   observedBounds: whole.describe("The status.bounds.revision that the clearing used."),
   clearedAt: timeSchema.optional().describe(
-    "When the agent stood by these limits, by the node's clock; absent where an older version wrote.",
+    "Time at which the agent last confirmed these limits, by the node's clock; absent if an older " +
+      "version wrote the object.",
   ),
 });
 
@@ -78,35 +81,35 @@ export const marketSchema = z.object({
 export const containerBoundsSchema = z.object({
   name: z.string().min(1).max(63).describe("Name of the container in the pod."),
   containerID: z.string().min(1).max(256).describe(
-    "The running container as in the pod's status, for instance containerd://0123abcd.",
+    "ID of the running container in the pod's status, for instance containerd://0123abcd.",
   ),
-  floor: whole.describe("Millicores: the limit is never lowered below this."),
-  ceiling: whole.describe("Millicores: the limit is never raised above this."),
-  weight: z.number().positive().describe("Share of a congested node, relative to others'."),
+  floor: whole.describe("Floor in millicores: the limit is not lowered below it."),
+  ceiling: whole.describe("Ceiling in millicores: the limit is not raised above it."),
+  weight: z.number().positive().describe("Share of scarce CPU, relative to other containers."),
   multiplier: z.number().positive().optional().describe(
-    "Factor in the weight beside the request, by the pod's priority; absent where it is 1.",
+    "Factor on the weight by the pod's priority; absent if it is 1.",
   ),
   held: z.enum(["half", "lower", "both"]).optional().describe(
-    "half: lowered half of the way to the floor at a time. lower: not below the present limit. " +
-      "both: not changed at all.",
+    "half: each decrease goes at most half of the way to the floor. lower: the limit is not " +
+      "lowered. both: the limit does not change.",
   ),
   boost: z.literal(true).optional().describe(
-    "true: the container starts, and gets what the node has to spare, up to its ceiling.",
+    "true: the container is starting, and gets the node's spare CPU up to its ceiling.",
   ),
   requestMoves: z.literal(true).optional().describe(
-    "true: the request moves with the limit, so that the limit follows the container's need even " +
+    "true: the request changes with the limit, so the limit follows the container's need even " +
       "while CPU is free: a request at the ceiling would keep other pods off the node.",
   ),
   demand: whole.optional().describe(
-    "Millicores that a metric of the configuration says the container could use; the larger of " +
-      "this and what the kernel shows counts.",
+    "Demand by a metric, in millicores. The larger of this and the demand by the kernel's " +
+      "readings counts.",
   ),
 });
 
 /** One reason of the bounds. */
 export const boundRuleSchema = z.object({
-  reason: reasonSchema.describe("The cause of a bound, in CamelCase."),
-  message: z.string().max(4096).describe("The same in a sentence, with its numbers."),
+  reason: reasonSchema.describe("Reason of a bound, in CamelCase."),
+  message: z.string().max(4096).describe("The reason as a sentence with numbers."),
 });
 
 /** Most rules that are published for a pod. */
@@ -114,15 +117,15 @@ export const MOST_RULES = 128;
 
 /** The bounds of a pod's containers. */
 export const boundsSchema = z.object({
-  revision: whole.describe("Grows by one with each change of the bounds."),
+  revision: whole.describe("Number that each change of the bounds increases by one."),
   reason: z.string().max(4096).describe(
-    "The reasons of the bounds, separated by commas; empty when nothing special set them.",
+    "Reasons of the bounds, separated by commas; empty if only the defaults set them.",
   ),
   rules: z.array(boundRuleSchema).max(MOST_RULES).optional().describe(
-    "What set the bounds, each with its sentence.",
+    "Rules that set the bounds.",
   ),
   containers: z.array(containerBoundsSchema).max(MOST_CONTAINERS).meta({
-    description: "The bounds of each container that takes part.",
+    description: "Bounds of each container that takes part.",
     ...BY_NAME,
   }),
 });
@@ -130,10 +133,9 @@ export const boundsSchema = z.object({
 /** A container's limit and request before the first change; an absent one was not set. */
 export const originalSchema = z.object({
   name: z.string().min(1).max(63).describe("Name of the container in the pod."),
-  cpu: cpu.optional().describe("The user's own value; absent when the user had set none."),
+  cpu: cpu.optional().describe("Original value; absent if the pod had none."),
   replaces: cpu.optional().describe(
-    "The value that the pod itself still has as the user's own, where rightsizing has put cpu in " +
-      "its place.",
+    "Original value in the pod's spec, if rightsizing replaced it by cpu.",
   ),
 });
 
@@ -143,14 +145,14 @@ const containerLimits = z.array(containerLimitSchema).max(MOST_CONTAINERS);
 /** The part of the spec that the agent may write. */
 export const desiredSchema = z.object({
   desiredCPULimit: cpu.optional().describe(
-    "The pod's CPU limit that the market wants, the sum of the containers'; absent until the " +
+    "CPU limit of the pod that the market wants: the sum over its containers. Absent until the " +
       "first clearing.",
   ),
   containers: containerLimits.min(1).optional().meta({
     description: "The CPU limit that the market wants for each container.",
     ...BY_NAME,
   }),
-  market: marketSchema.optional().describe("What the node's market saw when it cleared."),
+  market: marketSchema.optional().describe("State of the node's market at the last clearing."),
 });
 
 /** The whole object. */
@@ -173,8 +175,11 @@ export const podAllocationSchema = z.object({
   }),
   spec: z.object({
     podName: identity("podName", "Name of the pod."),
-    podUID: identity("podUID", "UID of the pod: a pod reborn under the same name is another one."),
-    nodeName: identity("nodeName", "Node that the pod runs on; the agent of this node clears it."),
+    podUID: identity("podUID", "UID of the pod, since a new pod can have the same name."),
+    nodeName: identity(
+      "nodeName",
+      "Node of the pod; the agent of this node sets the desired limits.",
+    ),
     namespace: identity("namespace", "Namespace of the pod, the same as this object's."),
     ...desiredSchema.shape,
   }).meta({
@@ -183,37 +188,40 @@ export const podAllocationSchema = z.object({
   }),
   status: z.object({
     bounds: boundsSchema.optional().describe(
-      "Within which limits the market may move, from the API's side; written by the controller.",
+      "Bounds of the limits that the market may set; written by the controller.",
     ),
     originalLimits: originals.optional().meta({
-      description: "The user's own CPU limits, from before the first change.",
+      description: "Original CPU limits, from before the first change.",
       ...BY_NAME,
     }),
     originalRequests: originals.optional().meta({
-      description: "The user's own CPU requests, from before the first change.",
+      description: "Original CPU requests, from before the first change.",
       ...BY_NAME,
     }),
     phase: z.enum(["Pending", "Applied", "Failed"]).optional().describe(
-      "Applied: the kubelet reports the desired limits. Pending: not yet. Failed: refused.",
+      "Applied: the kubelet reports the desired limits. Pending: it does not yet. Failed: they were " +
+        "refused.",
     ),
-    appliedCPULimit: cpu.optional().describe("The pod's CPU limit that the kubelet reports."),
+    appliedCPULimit: cpu.optional().describe("CPU limit of the pod that the kubelet reports."),
     containers: containerLimits.optional().meta({
-      description: "The CPU limit of each container that the kubelet reports.",
+      description: "CPU limit of each container that the kubelet reports.",
       ...BY_NAME,
     }),
     reason: reasonSchema.optional().describe(
-      "Why the desired limits are or are not applied, in CamelCase.",
+      "Reason why the desired limits are or are not applied, in CamelCase.",
     ),
-    message: z.string().max(32_768).optional().describe("The reason in a sentence."),
+    message: z.string().max(32_768).optional().describe("The reason as a sentence."),
     conditions: conditionsSchema(
-      "For kubectl wait. Applied: the kubelet reports the desired limits.",
+      "Conditions for kubectl wait. Applied: the kubelet reports the desired limits.",
     ).optional(),
-    observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
+    observedGeneration: whole.optional().describe(
+      "metadata.generation to which the status belongs.",
+    ),
     lastAttemptTime: timeSchema.optional().describe("Time of the last resize request."),
     lastAppliedTime: timeSchema.optional().describe(
       "Time at which the kubelet last confirmed a change.",
     ),
-  }).optional().describe("What became of it, and the bounds; written by the controller."),
+  }).optional().describe("Bounds, applied limits and their state; written by the controller."),
 });
 
 /** A container and its CPU limit. */

@@ -22,15 +22,15 @@ export const containerAmountsSchema = containerAdviceSchema.pick({
 export const containerValuesSchema = containerAmountsSchema.extend({
   container: containerAdviceSchema.shape.container,
   adoptedOn: containerAmountsSchema.optional().describe(
-    "What the template said of the container then: where that has been changed, the values of " +
-      "that resource count no longer.",
+    "Values of the container in the template at that time. If one changes there, the adopted " +
+      "values of that resource no longer apply.",
   ),
 });
 
 /** A change of a resource of the template by another field manager. */
 export const templateChangeSchema = z.object({
   by: z.string().max(128).optional().describe(
-    "The field manager that owns the value since; absent where the server names none.",
+    "Field manager that has owned the value since; absent if the server names none.",
   ),
   at: timeSchema.describe("Time of the change."),
 });
@@ -39,10 +39,10 @@ export const templateChangeSchema = z.object({
 export const containerTemplateSchema = containerAmountsSchema.extend({
   container: containerAdviceSchema.shape.container,
   cpuChanged: templateChangeSchema.optional().describe(
-    "Its last change of CPU by another field manager; absent: none within a day.",
+    "Last change of CPU by another field manager; absent if there was none within a day.",
   ),
   memoryChanged: templateChangeSchema.optional().describe(
-    "Its last change of memory by another field manager; absent: none within a day.",
+    "Last change of memory by another field manager; absent if there was none within a day.",
   ),
 });
 
@@ -51,19 +51,21 @@ const quantity = z.string().max(64);
 /** Measured usage of one resource by one container: samples, and quantities. */
 export const usageFiguresSchema = z.object({
   samples: z.int().min(1).describe("Samples of all pods within the policy's window."),
-  min: quantity.describe("The smallest sample."),
-  p50: quantity.describe("Half of the samples are not above it."),
-  p90: quantity.describe("90 % of the samples are not above it."),
-  p95: quantity.describe("95 % of the samples are not above it."),
-  p99: quantity.describe("99 % of the samples are not above it."),
-  max: quantity.describe("The largest sample."),
+  min: quantity.describe("Smallest sample."),
+  p50: quantity.describe("Median of the samples."),
+  p90: quantity.describe("90th percentile of the samples."),
+  p95: quantity.describe("95th percentile of the samples."),
+  p99: quantity.describe("99th percentile of the samples."),
+  max: quantity.describe("Largest sample."),
 });
 
 /** The usage of a container. */
 export const reportedUsageSchema = z.object({
   container: z.string().min(1).max(63).describe("Name of the container."),
-  cpu: usageFiguresSchema.optional().describe("CPU, for instance 250m; absent without samples."),
-  memory: usageFiguresSchema.optional().describe("Memory in bytes; absent without samples."),
+  cpu: usageFiguresSchema.optional().describe(
+    "CPU usage, for instance 250m; absent without samples.",
+  ),
+  memory: usageFiguresSchema.optional().describe("Memory usage in bytes; absent without samples."),
 });
 
 /** A workload of the report's namespace. */
@@ -71,16 +73,16 @@ export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: tru
   policy: z.object({
     namespace: z.string().min(1).max(63).describe("Namespace of the policy."),
     name: z.string().min(1).max(253).describe("Name of the policy."),
-  }).describe("The policy that counts for the workload."),
+  }).describe("Policy that applies to the workload."),
   inForce: z.array(containerValuesSchema).max(MOST_CONTAINERS).default([]).describe(
-    "What was last adopted: running pods are brought to it, and new ones begin with it.",
+    "Values last adopted: running pods are resized to them, and new pods start with them.",
   ),
-  uid: z.string().max(64).optional().describe("UID of the workload that `template` is about."),
+  uid: z.string().max(64).optional().describe("UID of the workload to which `template` belongs."),
   template: z.array(containerTemplateSchema).max(MOST_CONTAINERS).optional().describe(
-    "Its template at the last reconcile: a value that differs from it was changed since.",
+    "Template at the last reconcile, to detect later changes.",
   ),
   usage: z.array(reportedUsageSchema).max(MOST_CONTAINERS).optional().describe(
-    "What the containers used: what the recommendations were made of, in a few figures.",
+    "Usage of the containers, from which the recommendations were calculated.",
   ),
 });
 

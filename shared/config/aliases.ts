@@ -61,8 +61,8 @@ const DEVIATIONS: Readonly<Record<string, Partial<SettingNames>>> = {
   "controller.listen": {
     env: "MBCAS_CONTROLLER_LISTEN",
     aliases: ["--metrics-addr", "--health-probe-addr", "metrics.port"],
-    aliasNote: "one address serves metrics and probes, so that two different ones are an error, " +
-      "as is 0",
+    aliasNote: "one address serves metrics and probes: two different addresses are an error, and " +
+      "so is 0",
   },
   "controller.stopGrace": { env: "MBCAS_CONTROLLER_STOP_GRACE" },
   "agent.listen": { env: "MBCAS_AGENT_LISTEN" },

@@ -30,22 +30,23 @@ const PROGRAM_SHAPE = {
   configFile: setting("config", {
     kind: optionalKind(textKind("a file")),
     default: "",
-    description: "The settings file, YAML; both programs read the same",
+    description: "Settings file in YAML. Both programs read the same file",
   }),
   kubeconfig: setting("kubeconfig", {
     kind: optionalKind(textKind("a file")),
     default: "",
-    description: "How to reach the API outside a cluster; without it the pod's own token is used",
+    description: "Kubeconfig for access from outside the cluster. Empty: the token of the pod's " +
+      "ServiceAccount",
   }),
   logLevel: setting("log.level", {
     kind: choiceKind(LOG_LEVELS),
     default: "info",
-    description: "The least level that is logged: debug, info, warn or error",
+    description: "Lowest level that is logged: debug, info, warn or error",
   }),
   logFormat: setting("log.format", {
     kind: choiceKind(LOG_FORMATS),
     default: "json",
-    description: "json, one object a line, or text for people",
+    description: "json: one object per line. text: lines for people",
   }),
 };
 
@@ -56,8 +57,9 @@ export const PROGRAM_SETTINGS: z.ZodObject<typeof PROGRAM_SHAPE> = z.object(PROG
 export const HEARTBEAT_SETTING: SettingSchema<number> = setting("agent.heartbeat", {
   kind: durationKind({ minMs: 5000, maxMs: 120_000 }),
   default: "60s",
-  description: "Mean time between two renewals of an agent's lease, which lasts for two; half of " +
-    "controller.agentSilentAfter at most",
+  description:
+    "Mean interval between two renewals of an agent's Lease, which is valid for two intervals. " +
+    "At most half of controller.agentSilentAfter",
 });
 
 /** How long the Lease of an agent with this heartbeat lasts, ms: one renewal may be missed. */
@@ -79,16 +81,17 @@ export const IDLE_CPU_SETTING: SettingSchema<IdleCPU> = setting("market.idleCPU"
   kind: choiceKind(IDLE_CPU),
   default: "free",
   description:
-    "free: limits are at their ceilings while a node has idle CPU, and bind while its CPU is " +
-    "scarce. tight: limits follow demand at all times. Agents act on it, from their next start on",
+    "free: limits are at their ceilings while the node has free CPU, and bind while its CPU is " +
+    "scarce. tight: limits follow demand at all times. Agents read it at their start",
 });
 
 /** The switch of the market, which the command reads, too. */
 export const MARKET_SETTING: SettingSchema<boolean> = setting("market.enabled", {
   kind: switchKind,
   default: "on",
-  description: "off gives every pod its original limits back; `market: off` in the file says the " +
-    "same, in a file with faults, too",
+  description:
+    "off gives every pod its original limits back. `market: off` in the file does the same, " +
+    "even if the file has faults",
   shorthand: true,
   live: true,
 });
@@ -98,14 +101,18 @@ const SCOPE_SHAPE = {
   managementPolicy: setting("market.managementPolicy", {
     kind: choiceKind(["OptOut", "OptIn"]),
     default: "OptOut",
-    description: "OptIn takes only pods of namespaces labelled mbcas.io/managed=true",
+    description:
+      "OptOut: pods take part unless they or their namespace opt out. OptIn: pods take part if " +
+      "their namespace has the label mbcas.io/managed=true, or if they opt in and may override " +
+      "settings",
     live: true,
   }),
   excludedNamespaces: setting("market.excludedNamespaces", {
     kind: namespacesKind,
     default: "kube-system,kube-public,kube-node-lease,mbcas-system",
     description:
-      "Namespaces that the market does not manage, beside the installation's own; a list in the file",
+      "Namespaces that the market does not manage; a list in the file. The installation's " +
+      "namespace is always excluded",
     live: true,
   }),
 };
@@ -117,7 +124,7 @@ export const SCOPE_SETTINGS: z.ZodObject<typeof SCOPE_SHAPE> = z.object(SCOPE_SH
 export const DRY_RUN_SETTING: SettingSchema<boolean> = setting("controller.dryRun", {
   kind: switchKind,
   default: "false",
-  description: "Everything but the patch, of the market, of rightsizing and of placement; the " +
-    "status says what would be changed",
+  description:
+    "Market, rightsizing and placement change nothing. The status shows what they would change",
   live: true,
 });

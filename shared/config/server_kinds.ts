@@ -42,8 +42,8 @@ export interface LoginFiles {
 const LOGIN_TERMS = ["tokenFile", "user", "passwordFile", "caFile"] as const;
 /** Terms such as `user=reader passwordFile=/etc/mbcas/prometheus/password`; none: no login. */
 export const loginFilesKind: Kind<LoginFiles> = kindOf(
-  "tokenFile=FILE, or user=NAME passwordFile=FILE; and caFile=FILE where the server's certificate " +
-    "is signed by an authority of its own",
+  "tokenFile=FILE, or user=NAME passwordFile=FILE; and caFile=FILE if a private authority signed " +
+    "the server's certificate",
   (text): LoginFiles | Refusal => {
     const read = readLoginFiles(text);
     return "fault" in read ? new Refusal(read.fault) : read;
@@ -115,7 +115,7 @@ const SECRET = /auth|cookie|token|secret|password|passwd|credential|key/;
 
 /** A map of names to values; without any, the map is empty. Faults never show a value. */
 export const requestHeadersKind: Kind<RequestHeaders> = namedTableKind({
-  expects: "a map of names of HTTP headers to what they say, none of which is a secret",
+  expects: "a map of HTTP header names to values, none of them a secret",
   noun: "a header",
   names: HEADER_NAMES,
   read(value, name) {
@@ -130,7 +130,7 @@ export const requestHeadersKind: Kind<RequestHeaders> = namedTableKind({
     }
     return VALUE.test(value)
       ? { value }
-      : { fault: " says nothing that a header can, expected 1 to 256 visible characters" };
+      : { fault: " has a value that a header can't have, expected 1 to 256 visible characters" };
   },
 });
 
@@ -144,8 +144,8 @@ const RESERVED_LABELS = ["namespace", "pod", "container", "__name__"];
  * into a query. None where there is no text.
  */
 export const labelMatchersKind: Kind<readonly string[]> = kindOf(
-  'matchers of labels as in PromQL, for instance cluster="prod",stage!~"dev|test", of other ' +
-    `labels than ${RESERVED_LABELS.join(", ")}`,
+  'label matchers as in PromQL, for instance cluster="prod",stage!~"dev|test", for labels other ' +
+    `than ${RESERVED_LABELS.join(", ")}`,
   (text) => {
     const found: string[] = [];
     const pattern = new RegExp(MATCHER);

@@ -15,32 +15,31 @@ const ADMISSION = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2] as
 /** Metrics of each workload; its series end with it. */
 export const WORKLOAD_METRICS = {
   actual: gauge("mbcas_placement_workload_replicas", {
-    help: "Replicas that have a node, also one that is being drained, by its class.",
+    help: "Replicas on a node, by the class of the node; nodes being drained count.",
     labels: [...WORKLOAD, "replica_type"],
     alias: "spotalis_workload_replicas",
   }),
   desired: gauge("mbcas_placement_workload_desired_replicas", {
-    help: "Replicas that there are to be, by class.",
+    help: "Desired replicas by class of the node.",
     labels: [...WORKLOAD, "replica_type"],
     alias: "spotalis_workload_desired_replicas",
   }),
   floor: gauge("mbcas_placement_workload_floor_replicas", {
-    help: "Replicas that must run on-demand at least (min-on-demand), whatever the share.",
+    help: "Minimum number of on-demand replicas (min-on-demand), regardless of the share.",
     labels: WORKLOAD,
   }),
   pending: gauge("mbcas_placement_pending_seconds", {
-    help: "For how long the replica that waits for the longest has found no node; 0: none waits.",
+    help: "Longest time for which a pending replica has found no node; 0 if none is pending.",
     labels: WORKLOAD,
     alias: "spotalis_pending_seconds",
   }),
   reconciles: counter("mbcas_placement_reconciliations_total", {
-    help: "Reconciles by action, a reason, and result: done, dry, " +
-      "blocked or failed.",
+    help: "Reconciles by action (a reason) and result (done, dry, blocked or failed).",
     labels: [...WORKLOAD, "action", "result"],
     alias: "spotalis_reconciliations_total",
   }),
   errors: counter("mbcas_placement_reconciliation_errors_total", {
-    help: "Reconciles that failed, or met unreadable annotations.",
+    help: "Reconciles that failed or found unreadable annotations.",
     labels: WORKLOAD,
     alias: "spotalis_reconciliation_errors_total",
   }),
@@ -50,7 +49,7 @@ export const WORKLOAD_METRICS = {
     alias: "spotalis_rebalancing_blocked_by_pdb_total",
   }),
   fallbacks: counter("mbcas_placement_fallbacks_total", {
-    help: "Shortages of spot nodes.",
+    help: "Fallbacks of the workload to on-demand nodes.",
     labels: WORKLOAD,
     alias: "spotalis_fallbacks_total",
   }),
@@ -59,27 +58,26 @@ export const WORKLOAD_METRICS = {
 /** Metrics of placement as a whole. */
 export const PLACEMENT_METRICS = {
   leader: gauge("mbcas_placement_leader", {
-    help: "1 in the controller that moves replicas, 0 in the others.",
+    help: "1 in the leader, which moves replicas, 0 in the other controllers.",
     alias: "spotalis_leader_election_status",
   }),
   durations: histogram("mbcas_placement_reconciliation_duration_seconds", {
-    help: "Time of one reconcile of a workload, requests included.",
+    help: "Duration of one reconcile of a workload, including requests.",
     buckets: RECONCILE,
     alias: "spotalis_reconciliation_duration_seconds",
   }),
   admissions: counter("mbcas_placement_webhook_requests_total", {
-    help: "New pods with a controller by result: Placed, ReadOnly, or " +
-      "why not.",
+    help: "New pods of workloads by result: Placed, ReadOnly, or why the pod was not placed.",
     labels: ["operation", "resource_kind", "result"],
     alias: "spotalis_webhook_requests_total",
   }),
   mutations: counter("mbcas_placement_webhook_mutations_total", {
-    help: "New pods that were sent to nodes of a class.",
+    help: "New pods that the webhook sent to a class of nodes.",
     labels: ["replica_type"],
     alias: "spotalis_webhook_mutations_total",
   }),
   admissionDurations: histogram("mbcas_placement_webhook_request_duration_seconds", {
-    help: "Time of the decision about a new pod.",
+    help: "Duration of the decision about a new pod.",
     buckets: ADMISSION,
     alias: "spotalis_webhook_request_duration_seconds",
   }),
@@ -92,15 +90,16 @@ export const WEBHOOK_METRICS = {
     labels: ["route", "operation", "result"],
   }),
   durations: histogram("mbcas_webhook_request_duration_seconds", {
-    help: "From an admission request to its answer.",
+    help: "Time from an admission request to its response.",
     buckets: [...ADMISSION, 0.5, 1, 2],
     labels: ["route"],
   }),
   made: counter("mbcas_webhook_certificates_made_total", {
-    help: "Certificates that this controller has made: with authority as made, or serving alone.",
+    help: "Certificates that this controller made: authority (with its serving certificate) or " +
+      "serving.",
     labels: ["made"],
   }),
   ends: gauge("mbcas_webhook_certificate_end_timestamp_seconds", {
-    help: "When the certificate ends that is served; 0 in a controller without one.",
+    help: "Unix time at which the served certificate expires; 0 in a controller without one.",
   }),
 };

@@ -15,43 +15,43 @@ const COLLECTION = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 /** Metrics of each OptimizationPolicy; its series end with it. */
 export const POLICY_METRICS = {
   monitored: gauge("mbcas_rightsizing_workloads_monitored", {
-    help: "Workloads that the policy matches, those included that another policy has won.",
+    help: "Workloads that the policy matches, including those for which another policy takes " +
+      "precedence.",
     labels: POLICY,
     alias: "optipod_workloads_monitored",
   }),
   updated: gauge("mbcas_rightsizing_workloads_updated", {
-    help: "Of those, workloads that have what is recommended.",
+    help: "Matched workloads that have the recommended values.",
     labels: POLICY,
     alias: "optipod_workloads_updated",
   }),
   skipped: gauge("mbcas_rightsizing_workloads_skipped", {
-    help: "Of those, workloads for which nothing could be recommended or applied.",
+    help: "Matched workloads without a recommendation, or with one that could not be applied.",
     labels: [...POLICY, "reason"],
     alias: "optipod_workloads_skipped",
   }),
   recordUnwritten: gauge("mbcas_rightsizing_record_unwritten", {
-    help: "1 where the record of the last cycle could not be written for a minute, else 0.",
+    help: "1 if the controller could not write the last cycle's record for a minute, else 0.",
     labels: POLICY,
   }),
   recommendations: counter("mbcas_rightsizing_recommendations_total", {
-    help: "Workloads for which a recommendation was made, in each cycle anew.",
+    help: "Recommendations made, one per workload and cycle.",
     labels: POLICY,
     alias: "optipod_recommendations_total",
   }),
   applications: counter("mbcas_rightsizing_applications_total", {
-    help: "Recommendations that were applied, InPlace or by Recreate.",
+    help: "Applied recommendations by method, InPlace or Recreate.",
     labels: [...POLICY, "method"],
     alias: "optipod_applications_total",
   }),
   errors: counter("mbcas_rightsizing_reconciliation_errors_total", {
-    help:
-      "Workloads without metrics, failed writes and records, and cycles that failed as a whole: a " +
-      "reason, CycleFailed or StatusNotWritten.",
+    help: "Errors by type: the reason for a workload without metrics, a failed write or a failed " +
+      "record; CycleFailed or StatusNotWritten.",
     labels: [...POLICY, "error_type"],
     alias: "optipod_reconciliation_errors_total",
   }),
   durations: histogram("mbcas_rightsizing_reconciliation_duration_seconds", {
-    help: "Time of one cycle of the policy, requests included.",
+    help: "Duration of one cycle of the policy, including requests.",
     buckets: CYCLE,
     labels: POLICY,
     alias: "optipod_reconciliation_duration_seconds",
@@ -61,14 +61,13 @@ export const POLICY_METRICS = {
 /** Metrics of rightsizing as a whole. */
 export const RIGHTSIZING_METRICS = {
   collections: histogram("mbcas_rightsizing_metrics_collection_duration_seconds", {
-    help:
-      "Time until a source of usage has answered for one workload; cached answers are left out.",
+    help: "Time until a source of usage answers for one workload; cached answers do not count.",
     buckets: COLLECTION,
     labels: ["provider"],
     alias: "optipod_metrics_collection_duration_seconds",
   }),
   patches: counter("mbcas_rightsizing_ssa_patch_total", {
-    help: "Templates changed by server-side apply, by kind and outcome.",
+    help: "Server-side apply requests for templates, by kind and outcome.",
     labels: ["kind", "outcome"],
     alias: "optipod_ssa_patch_total",
   }),

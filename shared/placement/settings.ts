@@ -43,48 +43,55 @@ const PLACEMENT_SHAPE = {
   placement: setting("placement.enabled", {
     kind: switchKind,
     default: "off",
-    description: "Spreads replicas over spot and on-demand nodes; the component placement of the " +
-      "manifests turns it on, and brings rights. New pods are placed where webhook.enabled is on, too",
+    description:
+      "Places replicas on spot and on-demand nodes. The component placement of the manifests " +
+      "turns it on, and adds the permissions. With webhook.enabled, new pods are placed at " +
+      "creation",
   }),
   resyncPeriod: setting("placement.resyncPeriod", {
     kind: durationKind({ minMs: 5000, maxMs: HOUR_MS }),
     default: "30s",
-    description: "Time between two reconciles of all workloads; changes are reconciled at once",
+    description: "Interval between two reconciles of all workloads. Changes are reconciled at once",
     live: true,
   }),
   placementWorkers: setting("placement.workers", {
     kind: numberKind({ min: 1, max: 100, whole: true }),
     default: "5",
-    description: "Workloads that are reconciled at the same time",
+    description: "Number of workloads that are reconciled in parallel",
   }),
   placementNamespaces: setting("placement.namespaceSelector", {
     kind: optionalKind(labelSelectorKind),
     default: "",
-    description: "Labels of the namespaces with workloads that may be placed; empty: all but " +
-      "kube-system, kube-public, kube-node-lease and the installation's, which never are",
+    description:
+      "Labels of the namespaces with workloads that may be placed. Empty: all namespaces. " +
+      "kube-system, kube-public, kube-node-lease and the installation's namespace are always " +
+      "excluded",
     live: true,
   }),
   nodeClassifier: setting("placement.nodeClassifier", {
     kind: nodeClassifierKind,
     default: "karpenter",
     description:
-      "Which nodes are spot, and what sends pods there: a preset, or lists of label selectors of " +
-      "which one is enough. Pods are sent by the first of a list, which has matchLabels alone",
+      "Labels that make a node spot or on-demand: a preset, or lists of label selectors. A node " +
+      "belongs to a class if one selector of its list matches. New pods get the labels of the " +
+      "list's first selector, which has matchLabels only",
     live: true,
   }),
   departureSigns: setting("placement.departureSigns", {
     kind: departureSignsKind,
     default: Object.keys(DEPARTURE_PRESETS).join(","),
-    description: "Taints and conditions of nodes that are about to go: these count as lost, and " +
-      "their pods are evicted early; one by one where drained is true of the taint, as the " +
-      "controller that sets it drains the node",
+    description:
+      "Taints and conditions of nodes that are about to be removed. Replicas there count as " +
+      "lost and are evicted early. If the taint has drained: true, its controller drains the " +
+      "node, and replicas are evicted one at a time",
     live: true,
   }),
   readOnlyMode: setting("placement.readOnlyMode", {
     kind: switchKind,
     default: "false",
-    description: "Decides and reports, and changes nothing; controller.dryRun says the same for " +
-      "placement, too",
+    description:
+      "Placement decides and reports, and changes nothing. controller.dryRun does the same for " +
+      "placement, rightsizing and the market",
     live: true,
   }),
   windowSchedule: setting("placement.disruptionWindow.schedule", {
@@ -97,54 +104,56 @@ const PLACEMENT_SHAPE = {
     )),
     default: "",
     description:
-      "When running replicas may be moved, for workloads and namespaces that don't say " +
-      "so themselves; empty: always",
+      "Start times of the window in which running replicas may be moved, for workloads and " +
+      "namespaces without a window of their own. Empty: replicas may be moved at any time",
     live: true,
   }),
   windowDuration: setting("placement.disruptionWindow.duration", {
     kind: optionalKind(parsedKind("a duration, for instance 4h or 90m", parseWindowDuration)),
     default: "",
-    description: "For how long each opening of that window lasts; both or neither",
+    description: "Duration of that window. Set both or neither",
     live: true,
   }),
   placementCooldown: setting("placement.cooldown", {
     kind: durationKind({ minMs: 0, maxMs: 24 * HOUR_MS }),
     default: "10s",
-    description: "Between two moves of one workload",
+    description: "Minimum time between two moves of one workload",
     live: true,
   }),
   evictionsPerSecond: setting("placement.evictionsPerSecond", {
     kind: numberKind({ min: 0.001, max: 1000 }),
     default: "1",
-    description: "Moves per second in the whole cluster; pods of nodes that are about to go, and " +
-      "those that no spot node takes, are not held up by it",
+    description:
+      "Maximum number of moves per second in the whole cluster. Pods on nodes that are about to " +
+      "be removed, and pods that no spot node takes, are exempt",
   }),
   evictionBurst: setting("placement.evictionBurst", {
     kind: numberKind({ min: 1, max: 1000, whole: true }),
     default: "5",
-    description: "Moves at once, after a time without",
+    description: "Maximum number of moves at once, after a time without moves",
   }),
   scheduleTimeout: setting("placement.scheduleTimeout", {
     kind: durationKind({ minMs: 1000, maxMs: HOUR_MS }),
     default: "60s",
-    description: "A pod that finds no spot node for so long makes its workload fall back to " +
-      "on-demand",
+    description:
+      "A workload falls back to on-demand nodes after one of its pods found no spot node for " +
+      "this long",
     live: true,
   }),
   fallbackDuration: setting("placement.fallbackDuration", {
     kind: durationKind({ minMs: 1000, maxMs: 24 * HOUR_MS }),
     default: "2m",
-    description: "How long the first fallback takes; each that follows takes twice as long",
+    description: "Duration of the first fallback. Each further one lasts twice as long",
     live: true,
   }),
   maxFallbackDuration: setting("placement.maxFallbackDuration", {
     kind: durationKind({ minMs: 1000, maxMs: 24 * HOUR_MS }),
     default: "30m",
-    description: "The longest fallback; at least placement.fallbackDuration",
+    description: "Maximum duration of a fallback. At least placement.fallbackDuration",
     live: true,
   }),
   metricsEnabled: setting("metrics.enabled", {
-    kind: alwaysOnKind("true: metrics are served beside the probes, which can't be switched off"),
+    kind: alwaysOnKind("true: metrics can't be switched off"),
     default: "true",
     description: "Accepted and of no effect: metrics are always served",
     onlyBy: "file",

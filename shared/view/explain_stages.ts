@@ -90,7 +90,7 @@ export function stagesOf(all: Explanation): Stage[] {
 
 /** The last clearing that the agent published. */
 function writtenText({ market }: Explanation): string {
-  if (market === undefined) return "the agent has not cleared with this pod yet";
+  if (market === undefined) return "the agent has not decided on a limit for the pod yet";
   const price = market.price === undefined ? null : market.price;
   return `${market.mode} at price ${priceText(price)}: demand ${cpuText(market.demand)}, need ${
     cpuText(market.need)

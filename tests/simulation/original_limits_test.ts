@@ -21,7 +21,7 @@ async function outAndIn(scene: ControllerScene): Promise<void> {
   await scene.pass(90_000);
 }
 
-loopTest("takes another writer's limit for the user's own", async (scene) => {
+loopTest("takes another writer's limit for the original limit", async (scene) => {
   scene.startController();
   await scene.raise();
   await scene.setByHand(500);

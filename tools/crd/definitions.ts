@@ -141,14 +141,18 @@ export function podAllocationCRD(): JSONValue {
       "UID and removed with the pod.",
     columns: [
       { name: "Pod", path: ".spec.podName", description: "Name of the pod" },
-      { name: "Desired", path: ".spec.desiredCPULimit", description: "CPU limit the market wants" },
+      {
+        name: "Desired",
+        path: ".spec.desiredCPULimit",
+        description: "CPU limit that the market wants",
+      },
       {
         name: "Applied",
         path: ".status.appliedCPULimit",
-        description: "CPU limit the kubelet reports",
+        description: "CPU limit that the kubelet reports",
       },
       { name: "Phase", path: ".status.phase", description: "Pending, Applied or Failed" },
-      { name: "Reason", path: ".status.reason", description: "Why it is or is not applied" },
+      { name: "Reason", path: ".status.reason", description: "Reason why it is or is not applied" },
       age("pod entered the market"),
       { name: "Node", path: ".spec.nodeName", description: "Node of the pod", wide: true },
       {
@@ -167,7 +171,7 @@ export function podAllocationCRD(): JSONValue {
       {
         name: "Demand",
         path: ".spec.market.demand",
-        description: "Millicores the pod would use if nothing held it back",
+        description: "Millicores that the pod would use without a limit",
         type: "number",
         wide: true,
       },
@@ -184,14 +188,15 @@ export function optimizationPolicyCRD(): JSONValue {
     kind: "OptimizationPolicy",
     plural: "optimizationpolicies",
     shortName: "optpol",
-    description: "Which workloads are watched over hours and days, what is recommended that they " +
-      "request, and whether it is applied.",
+    description:
+      "Policy for rightsizing: selects workloads, recommends requests from their usage over hours " +
+      "and days, and can apply them.",
     columns: [
       { name: "Mode", path: ".spec.mode", description: "Auto, Recommend or Disabled" },
       {
         name: "Provider",
         path: ".spec.metricsConfig.provider",
-        description: "Where usage comes from",
+        description: "Source of usage",
       },
       {
         name: "Discovered",
@@ -202,9 +207,9 @@ export function optimizationPolicyCRD(): JSONValue {
       {
         name: "Ready",
         path: '.status.conditions[?(@.type=="Ready")].status',
-        description: "True when the policy can be followed",
+        description: "True if the policy is valid and its source of metrics answers",
       },
-      age("policy was made"),
+      age("policy was created"),
     ],
     fields: optimizationPolicySchema.pick({ spec: true, status: true }).shape,
   });
@@ -217,9 +222,10 @@ export function recommendationReportCRD(): JSONValue {
     kind: "RecommendationReport",
     plural: "recommendationreports",
     shortName: "recrep",
-    description: "What the workloads of a namespace should request, with all their containers. " +
-      "Written by the controller; a namespace has one or more of them, recommendations-1 the first.",
-    columns: [age("report was made")],
+    description:
+      "Recommended requests of the workloads of a namespace, with all their containers. Written by " +
+      "the controller. A namespace has one or more reports; the first is recommendations-1.",
+    columns: [age("report was created")],
     fields: recommendationReportSchema.pick({ workloads: true }).shape,
   });
 }

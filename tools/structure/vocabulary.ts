@@ -20,7 +20,10 @@ export const VOCABULARY: readonly { readonly word: string; readonly instead: str
   { word: "laws?", instead: "algorithm" },
   { word: "gather(?:s|ed)?", instead: "snapshot" },
   { word: "held back|holds? back", instead: "throttled (time), blocked (a change)" },
-  { word: "own limits?", instead: "original limits" },
+  {
+    word: "own limits?|the user's own (?:limit|value|request)s?",
+    instead: "original limits, values",
+  },
   { word: "keeps? house", instead: "garbage-collects" },
   { word: "busy server", instead: "API back-off" },
   { word: "won places", instead: "watched namespaces" },

@@ -76,7 +76,7 @@ Deno.test("sentences of explain: whole pages", () =>
 congested
 | Pod shop/web on node node-1: Burstable, Running
 | Blocked: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
-| What to do: a larger request or priority gives a larger share; so does a less busy node
+| What to do: give the pod a larger request or priority, or make room on the node
 |
 | Readings     250ms ago, by the node's agent
 |   app        uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
@@ -96,7 +96,7 @@ congested
 no agent
 | Pod shop/web on node node-1: Burstable, Running
 | Blocked: the node is congested: its demand of 480m is above its limit of 200m, as last written down
-| What to do: a larger request or priority gives a larger share; so does a less busy node
+| What to do: give the pod a larger request or priority, or make room on the node
 |
 | Market       congested at price 267: demand 480m, need 480m, credit 1.20 (as last written)
 | Bounds       revision 7; original limit × 4
@@ -109,7 +109,7 @@ no agent
 each stage
 | Pod shop/web on node node-1: Burstable, Running
 | Blocked: ResizeDeferred: the kubelet has deferred the resize
-| What to do: the kubelet tries again by itself; the pod's conditions say what it waits for
+| What to do: nothing: the kubelet tries again; the pod's conditions show why it waits
 |
 | Readings     5s ago, by the node's agent; CPU pressure in the last 10 s: pod 35 %, node 12 %
 |   app        uses 30m of a quota of 200m; not throttled
@@ -129,12 +129,12 @@ each stage
 |   metric     floor 100m, ceiling 800m, weight 100 × credit 1.20; boosted while the pod starts: gets what the node has to spare
 |   young      floor 100m, ceiling 800m, weight 100 × credit 1.20; held as it is: NodeDraining
 |   none       floor 100m, ceiling 800m, weight 100 × credit 1.20
-|              HPADamped: an HPA scales the workload on CPU: limits go down by half steps (app, HPADamped)
-|              what to do: mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off
+|              HPADamped: an HPA scales the workload on CPU: limits fall in half steps (app, HPADamped)
+|              what to do: to ignore the HPA, set mbcas.io/hpa-coordination: "false" on workload, pods or HPA
 |              PodNotReady: the pod is not Ready: its limits are not lowered (app, PodNotReady)
-|              what to do: its conditions and readiness probes say why: kubectl describe pod
-|              NodeDraining: a node autoscaler is about to remove the node: limits stay as they are (app, NodeDraining)
-|              what to do: none is needed: pods that move get their share on another node
+|              what to do: check the pod's conditions and readiness probes: kubectl describe pod
+|              NodeDraining: an autoscaler is about to remove the node: limits stay as they are (app, NodeDraining)
+|              what to do: nothing: pods that move get their share on another node
 |              Moonlight: a reason that this version does not know (app, Moonlight)
 | Clearing     node node-1 is uncongested at price 0: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable; the capacity is smaller for MemoryPressure and DiskPressure: each takes a tenth
 |   app        need 100m, share 100m: all needs fit the node
@@ -189,8 +189,8 @@ no allocation
   NoAllocation: Blocked: the controller has made no allocation for the pod
   What to do: does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller
 node with sched_ext
-  NodeHoldsLimits: Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none is moved
-  What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods out of the market
+  NodeHoldsLimits: Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler runs on the node, so the kernel enforces no CPU limits: the market moves none
+  What to do: detach the scheduler (/sys/kernel/sched_ext/state shows it), or exclude the node's pods from the market
 no status
   ControllerHolds: Blocked: the controller has not checked the desired limit yet
   What to do: if it lasts, does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller
@@ -232,21 +232,21 @@ kept
   Not blocked: the limit covers the demand; app is held, not to be lowered: PodNotReady
 QuotaOff
   Not blocked: the limit of app is not enforced: QuotaOff
-  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+  What to do: set cpuCFSQuota: true in the kubelet's configuration, and give the container no exclusive CPUs
 QuotaOff: two
   Not blocked: the limits of app, side are not enforced: QuotaOff
-  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+  What to do: set cpuCFSQuota: true in the kubelet's configuration, and give the container no exclusive CPUs
 QuotaOff: covered
   Not blocked: what is limited has what it demands; the limit of app is not enforced: QuotaOff
-  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+  What to do: set cpuCFSQuota: true in the kubelet's configuration, and give the container no exclusive CPUs
 QuotaOff: not covered
   Nothing is known to block it: demand 480m, limit 200m beside what is free; the limit of app is not enforced: QuotaOff
-  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+  What to do: set cpuCFSQuota: true in the kubelet's configuration, and give the container no exclusive CPUs
 no agent
   Nothing is known to block it: as last written down: demand not known, limit 200m; the agent's readings are not known
 no agent: QuotaOff
   Nothing is known to block it: as last written down: demand 480m, limit 200m, QuotaOff; the agent's readings are not known
-  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+  What to do: set cpuCFSQuota: true in the kubelet's configuration, and give the container no exclusive CPUs
 `,
   ));
 
@@ -291,7 +291,7 @@ free: enough
 free: need within the original limit
   need 480m, share 480m: its need is within its original limit
 no market
-  Market       the agent has not cleared with this pod yet
+  Market       the agent has not decided on a limit for the pod yet
 no status
   Controller   has not looked at it yet
 `,

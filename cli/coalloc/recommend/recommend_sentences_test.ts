@@ -32,7 +32,7 @@ recommend
 recommend web
 | Deployment shop/web: Recommended, policy shop/all, 3 pods
 | RecommendOnly: the policy's mode is Recommend: the recommendation is only published
-| What to do: set the policy's mode to Auto to have it applied
+| What to do: to apply it, set the policy's mode to Auto
 | Recommended 4m ago, never applied
 |   app
 |     CPU    request 200m..500m → 336m; limit 1000m
@@ -50,7 +50,7 @@ recommend -o patch
 | # Requests, and limits where they are recommended, as strategic-merge patches: made by
 | # kubectl coalloc recommend -o patch. List this file under patches: of a kustomization.yaml.
 | # Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
-| # DaemonSet shop/log is left out: InsufficientSamples: there are fewer samples of the container than the policy asks for
+| # DaemonSet shop/log is left out: InsufficientSamples: the container has fewer samples than the policy requires
 | # log of daemonset/log: no recommendation
 | ---
 | # Deployment shop/web, policy shop/all: Recommended
@@ -79,7 +79,7 @@ recommend -o patch
 |               memory: "67108864"
 | ---
 | # StatefulSet shop/db, policy platform/databases: Skipped
-| # UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, where a container could be killed: it is lowered to that value at most
+| # UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, which could cause an OOM kill: memory is lowered to that value at most
 | # db of statefulset/db: P95 of 5040 samples in 7d
 | # db of statefulset/db: memory is left out: 512Mi is less than it has, and its peak is not known
 | apiVersion: apps/v1
@@ -185,7 +185,7 @@ pods unreadable
   3 containers are not in the sums: what their pods have now is not known
 gone
   # Deployment shop/web is left out: it no longer exists
-  # StatefulSet shop/db is left out: UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, where a container could be killed: it is lowered to that value at most
+  # StatefulSet shop/db is left out: UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, which could cause an OOM kill: memory is lowered to that value at most
   # db of statefulset/db: left out: the template has no such container
 `,
   );

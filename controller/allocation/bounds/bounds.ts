@@ -38,7 +38,7 @@ export interface BoundsInput extends Omit<BidInput, "startupBoost">, Omit<Namesp
   /** The original limits, millicores by container name. */
   readonly originalLimits: ReadonlyMap<string, number>;
   /**
-   * The user's own requests, millicores by container name, where the market moves those in the spec.
+   * The original requests, millicores by container name, where the market moves those in the spec.
    *
    * @default {those in the spec}
    */

@@ -53,7 +53,7 @@ export const CUSTOM_SETTINGS = {
   customSources: setting("rightsizing.customSources", {
     kind: customSourceTableKind,
     default: "",
-    description: "Servers that policies with the provider custom may name. In the file only",
+    description: "Usage servers that policies with the provider custom can name. In the file only",
     onlyBy: "file",
   }),
 };

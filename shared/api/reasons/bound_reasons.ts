@@ -6,7 +6,8 @@
 import { ENFORCEMENT_REASONS } from "./enforcement_reasons.ts";
 import type { Reason } from "./reason.ts";
 
-const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off';
+const WITHOUT_HPA =
+  'to ignore the HPA, set mbcas.io/hpa-coordination: "false" on workload, pods or HPA';
 
 /** Reasons that set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
@@ -21,103 +22,113 @@ export const BOUND_REASONS = {
   },
   WeightMultiplied: {
     quiet: true,
-    means: "the pod's weight, its share where CPU is scarce, is not that of its request alone",
-    remedy: "the message names its source: another PriorityClass, annotation " +
-      "mbcas.io/priority-multiplier or market.priorityMultipliers changes it",
+    means: "the pod's weight, its share of scarce CPU, is its request times a factor",
+    remedy:
+      "change the source of the factor that the message names: the PriorityClass, annotation " +
+      "mbcas.io/priority-multiplier, or market.priorityMultipliers",
   },
   NodeSize: {
     quiet: true,
-    means: "the ceiling is 90 % of the node",
-    remedy: "nothing more fits: a larger node, or more replicas",
+    means: "the ceiling is 90 % of the node's CPU",
+    remedy: "use a larger node, or more replicas",
   },
   PodLevelLimit: {
-    means: "the pod's limit for all its containers bounds that of each",
-    remedy: "a larger spec.resources.limits.cpu in the pod's template",
+    means: "the pod-level CPU limit caps the limits of its containers",
+    remedy: "raise spec.resources.limits.cpu in the pod's template",
   },
   FloorBinds: {
-    means: "another bound lies below the floor: the ceiling stays at the floor",
-    remedy: "a lower request, or a larger value of the bound that is named",
+    means: "another bound is below the floor: the ceiling stays at the floor",
+    remedy: "lower the pod's request, or raise the bound that the message names",
   },
   LimitRange: ENFORCEMENT_REASONS.LimitRange,
   QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
   UnreadableBound: {
     means:
-      "an object that bounds the pod can't be read (LimitRange or VPA): limits stay as they are",
-    remedy: "the message names it and what can't be read; correct that",
+      "the controller can't read a LimitRange or VPA that bounds the pod: limits stay as they " +
+      "are",
+    remedy: "correct the object that the message names",
   },
   NodeCapacity: ENFORCEMENT_REASONS.NodeCapacity,
   QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
   RestartPolicy: ENFORCEMENT_REASONS.RestartPolicy,
   SystemCritical: {
-    means: "the pod is critical for the system: its limit is never lowered",
-    remedy: "nothing: it holds for as long as the pod has its PriorityClass",
+    means: "the pod has a system-critical PriorityClass: its limits are never lowered",
+    remedy: "nothing: this holds while the pod has its PriorityClass",
   },
   NodeNotReady: {
     about: "node",
     means: "the node is not Ready: limits stay as they are",
-    remedy: "look at the node: kubectl describe node",
+    remedy: "check the node: kubectl describe node",
   },
   NodeDraining: {
     about: "node",
-    means: "a node autoscaler is about to remove the node: limits stay as they are",
-    remedy: "none is needed: pods that move get their share on another node",
+    means: "an autoscaler is about to remove the node: limits stay as they are",
+    remedy: "nothing: pods that move get their share on another node",
   },
   NodeCordoned: {
     about: "node",
     means: "the node was cordoned less than 10 min ago and may be drained: no limit is lowered",
-    remedy: "nothing: it ends 10 min after the cordon, or with kubectl uncordon",
+    remedy: "nothing: this ends 10 min after the cordon, or with kubectl uncordon",
   },
   PodNotReady: {
     quiet: true,
     means: "the pod is not Ready: its limits are not lowered",
-    remedy: "its conditions and readiness probes say why: kubectl describe pod",
+    remedy: "check the pod's conditions and readiness probes: kubectl describe pod",
   },
   RecentRestart: {
     means: "a container restarted less than 5 min ago: no limit is lowered",
-    remedy: "nothing: it ends 5 min after the restart; kubectl logs --previous says why it was",
+    remedy: "nothing: this ends 5 min after the restart; kubectl logs --previous shows its cause",
   },
   CrashLoopBackOff: {
-    means: "a container crashes again and again: no limit is lowered",
-    remedy: "see its last log: kubectl logs --previous",
+    means: "a container crashes repeatedly: no limit is lowered",
+    remedy: "read its last log: kubectl logs --previous",
   },
   RolloutInProgress: {
     about: "workload",
-    means: "the workload rolls out: its pods' limits are not lowered, and it is not rightsized",
-    remedy: "if it lasts: kubectl rollout status",
+    means:
+      "the workload is rolling out: its pods' limits are not lowered, and it is not rightsized",
+    remedy: "if it lasts, check the rollout: kubectl rollout status",
   },
   StartupBoost: {
-    means: "the pod starts: a higher ceiling, and what the node has to spare",
-    remedy: "nothing: it ends a while after the pod is Ready, or after 10 min",
+    means: "the pod is starting: it gets a higher ceiling, and spare CPU of the node",
+    remedy: "nothing: the boost ends some time after the pod is Ready, or 10 min after its start",
   },
   HPAFloor: {
     about: "workload",
-    means: "an HPA scales the workload on CPU: the limit must not cap what the HPA looks at",
+    means:
+      "an HPA scales the workload on CPU: the floor keeps the limit above the usage that the " +
+      "HPA aims at",
     remedy: WITHOUT_HPA,
   },
   HPACapped: {
-    means: "the floor for the HPA's signal lies above the ceiling: the HPA may see too little use",
-    remedy: "a larger original limit or burst factor, or a lower target utilization of the HPA",
+    means:
+      "the ceiling is below the floor that the HPA needs: the HPA may measure too little usage",
+    remedy: "raise the original limit or the burst factor, or lower the HPA's target utilization",
   },
   HPADamped: {
     about: "workload",
-    means: "an HPA scales the workload on CPU: limits go down by half steps",
+    means: "an HPA scales the workload on CPU: limits fall in half steps",
     remedy: WITHOUT_HPA,
   },
   HPAScaled: {
     about: "workload",
-    means: "the HPA has just scaled the workload: no limit is lowered for its stabilization window",
+    means:
+      "the HPA has just scaled the workload: no limit is lowered during its stabilization window",
     remedy: WITHOUT_HPA,
   },
   MetricDemand: {
-    means: "a metric says what the pod could use: it counts where it is more than the kernel shows",
-    remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's readings count",
+    means:
+      "a metric shows how much CPU the pod could use: it counts if it is more than the kernel's " +
+      "readings show",
+    remedy: "nothing: to use the kernel's readings only, remove annotation mbcas.io/demand-query",
   },
   MetricMissing: {
     // An unavailable metrics server would cause an event on each pod.
     quiet: true,
-    means: "the metric that the pod names gives no usable value: only the kernel's readings count",
+    means: "the pod's metric has no usable value: only the kernel's readings count",
     remedy:
-      "the rule's message says why; metrics.* in ConfigMap mbcas-config has address and queries",
+      "read the rule's message, and check the address and queries in metrics.* of ConfigMap " +
+      "mbcas-config",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

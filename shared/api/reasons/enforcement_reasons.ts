@@ -5,7 +5,7 @@
  */
 import type { Reason } from "./reason.ts";
 
-const CHECK_AGENT = "look at the node's agent: kubectl get pods -A -o wide " +
+const CHECK_AGENT = "check the node's agent: kubectl get pods -A -o wide " +
   "-l app.kubernetes.io/name=mbcas-agent";
 
 /** Why the controller did or did not do as the agent wants. */
@@ -16,70 +16,72 @@ export const ENFORCEMENT_REASONS = {
   },
   Waiting: {
     quiet: true,
-    means: "the agent has not cleared with this pod yet",
+    means: "the agent has not decided on a limit for the pod yet",
     remedy: `if it lasts, ${CHECK_AGENT}`,
   },
   PodGone: {
     means: "the pod no longer exists",
-    remedy: "nothing: the allocation goes with the pod",
+    remedy: "nothing: the allocation is deleted with the pod",
   },
   IdentityMismatch: {
     fails: true,
-    means: "allocation and pod differ in UID, namespace or node",
-    remedy: "note status.originalLimits (kubectl get podallocation UID -n NAMESPACE -o yaml), " +
-      "then delete the allocation: the controller makes a new one, without that record; if explain " +
-      "then says OriginalUnknown, set the noted limit with kubectl coalloc resize",
+    means: "the allocation and the pod differ in UID, namespace or node",
+    remedy:
+      "save status.originalLimits (kubectl get podallocation UID -n NAMESPACE -o yaml), then " +
+      "delete the allocation: the controller creates a new one without that record; if explain " +
+      "then shows OriginalUnknown, set the saved limit with kubectl coalloc resize",
   },
   MarketOff: {
-    means: "the market is switched off in the configuration",
+    means: "the market is off in the configuration",
     remedy: "set market.enabled to on in ConfigMap mbcas-config",
   },
   OptedOut: {
-    means: "pod or namespace opted out",
+    means: "the pod or its namespace opted out",
     remedy: "to opt in, remove mbcas.io/managed from pod and namespace (label and annotation)",
   },
   NamespaceExcluded: {
-    means: "the namespace is excluded by the configuration",
-    remedy: "to take it in, change market.excludedNamespaces in ConfigMap mbcas-config",
+    means: "the configuration excludes the namespace",
+    remedy: "to include it, change market.excludedNamespaces in ConfigMap mbcas-config",
   },
   NotOptedIn: {
-    means: "the policy is OptIn and the namespace is not labelled",
+    means: "market.managementPolicy is OptIn, and the namespace is not labelled",
     remedy: "to opt in, label the namespace mbcas.io/managed=true",
   },
   NotBurstable: {
-    means: "only Burstable pods take part, and Guaranteed ones that ask for it",
-    remedy: "to take part, a pod needs a CPU request below its CPU limit, or, where it is " +
-      'Guaranteed, annotation mbcas.io/skip-guaranteed: "false"',
+    means: "only Burstable pods take part, and Guaranteed pods that opt in",
+    remedy:
+      "to take part, set a CPU request below the CPU limit, or annotate a Guaranteed pod with " +
+      'mbcas.io/skip-guaranteed: "false"',
   },
   NoCPULimit: {
     means: "no container has a CPU limit",
-    remedy: "to take part, a container needs a CPU limit",
+    remedy: "to take part, set a CPU limit on a container",
   },
   AgentSilent: {
-    means: "the node's agent has not renewed its lease",
+    means: "the node's agent has not renewed its Lease: the pod gets its original limits",
     remedy: CHECK_AGENT,
   },
   BoundsStale: {
     quiet: true,
-    means: "the bounds are newer than the clearing: waiting for the agent",
+    means: "the agent has not seen the latest bounds yet",
     remedy: `if it lasts, ${CHECK_AGENT}`,
   },
   OutsideBounds: {
-    means: "the agent's value lies outside the published bounds",
-    remedy: "if it lasts, agent and controller differ in version",
+    means: "the agent's limit is outside of the published bounds",
+    remedy: "if it lasts, bring agent and controller to the same version",
   },
   NotRunning: {
     means: "the pod is not running or is terminating",
-    remedy: "nothing: limits move while the pod runs",
+    remedy: "nothing: limits change only while the pod runs",
   },
   KubeletTooOld: {
     fails: true,
     means: "the node's kubelet can't resize pods in place",
-    remedy: "it takes a kubelet of 1.33 or newer",
+    remedy: "upgrade the kubelet to 1.33 or newer",
   },
   RestartPolicy: {
-    means: "the container's resizePolicy restarts it on the change",
-    remedy: "it takes resizePolicy NotRequired for the resource; in a policy, " +
+    means: "the container's resizePolicy would restart it on the change",
+    remedy: "set the resource's resizePolicy to NotRequired; in a policy, " +
       "updateStrategy.allowRecreate lets pods be replaced",
   },
   WindowsPod: {
@@ -89,51 +91,52 @@ export const ENFORCEMENT_REASONS = {
   },
   StaticPod: {
     fails: true,
-    means: "the pod is a static one: the API server can't resize it",
-    remedy: "change its manifest on the node",
+    means: "the API server can't resize static pods",
+    remedy: "change the pod's manifest on the node",
   },
   StaticCPUManager: {
     fails: true,
-    means: "the kubelet's static CPU manager leaves Guaranteed pods as they are",
-    remedy: 'leave the pod out: mbcas.io/managed: "false"',
+    means: "the kubelet's static CPU manager does not resize Guaranteed pods",
+    remedy: 'exclude the pod: mbcas.io/managed: "false"',
   },
   StaticMemoryManager: {
     fails: true,
-    means: "the kubelet's static memory manager leaves Guaranteed pods as they are",
-    remedy: 'leave the pod out: mbcas.io/managed: "false"',
+    means: "the kubelet's static memory manager does not resize Guaranteed pods",
+    remedy: 'exclude the pod: mbcas.io/managed: "false"',
   },
   SwapEnabled: {
     fails: true,
-    means: "the pod may swap, so that the kubelet can't resize its memory",
-    remedy: "set the memory in the pod's spec back: until then its CPU stays as it is too",
+    means: "the pod may use swap, and the kubelet can't resize the memory of such pods",
+    remedy: "set the memory in the pod's spec back: until then its CPU does not change either",
   },
   PodLevelResources: {
     fails: true,
-    means: "the pod has pod-level resources, and the server or kubelet can't resize such pods",
+    means: "the pod has pod-level resources, and the API server or kubelet can't resize such pods",
     remedy:
-      "it takes Kubernetes 1.36, where that is on by default, or resources of containers alone",
+      "upgrade to Kubernetes 1.36, where that is on by default, or set resources on containers " +
+      "only",
   },
   DeviceClaims: {
     fails: true,
-    means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
+    means: "the pod's device claims hold CPU or memory of the node: the pod can't be resized",
     remedy: "nothing: the pod keeps its original limits, unless it claims no CPU or memory",
   },
   VPAConflict: {
     means: "a VerticalPodAutoscaler sets resources of the workload's containers",
-    remedy: "set the VPA's updateMode to Off, take cpu out of its controlledResources, or leave " +
-      "the workload to it",
+    remedy:
+      "set the VPA's updateMode to Off, remove cpu from its controlledResources, or leave the " +
+      "workload to it",
   },
   HPAConflict: {
-    means:
-      "an HPA divides usage of CPU, or for rightsizing of memory, by the request, which would move",
+    means: "an HPA scales on a percentage of the CPU or memory request, which would change",
     remedy:
-      'let the HPA aim at a value instead of a utilization; mbcas.io/hpa-coordination: "false" ' +
-      "on the workload or its pods takes them into the market all the same, " +
-      "updateStrategy.allowWithHPA into a policy",
+      "set a value instead of a utilization as the HPA's target; or let the workload take part " +
+      'anyway: mbcas.io/hpa-coordination: "false" on workload or pods for the market, ' +
+      "updateStrategy.allowWithHPA for a policy",
   },
   QoSWouldChange: {
     means: "the change would alter the pod's QoS class",
-    remedy: "a CPU limit above the request in one container, or another memory limit, helps",
+    remedy: "set a CPU limit above the request in one container, or another memory limit",
   },
   LimitRange: {
     means: "a LimitRange of the namespace bounds the value",
@@ -142,47 +145,47 @@ export const ENFORCEMENT_REASONS = {
   QuotaExceeded: {
     means: "a ResourceQuota of the namespace bounds the value",
     remedy:
-      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too, " +
-      "for rightsizing what the message names",
+      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu, " +
+      "too, for rightsizing the resource that the message names",
   },
   ResizeInProgress: {
     means: "the kubelet is still working on the last resize",
-    remedy: "if it lasts, look at the pod's conditions: kubectl describe pod",
+    remedy: "if it lasts, check the pod's conditions: kubectl describe pod",
   },
   ResizeDeferred: {
     means: "the kubelet has deferred the resize",
-    remedy: "the kubelet tries again by itself; the pod's conditions say what it waits for",
+    remedy: "nothing: the kubelet tries again; the pod's conditions show why it waits",
   },
   ResizeInfeasible: {
     fails: true,
-    means: "the kubelet can't ever do the resize",
-    remedy: "the pod's conditions say why: kubectl describe pod",
+    means: "the kubelet can never do the resize",
+    remedy: "read the pod's conditions: kubectl describe pod",
   },
   ResizeError: {
     fails: true,
-    means: "the kubelet has failed to do the resize and tries again",
-    remedy: "the pod's conditions say why: kubectl describe pod",
+    means: "the kubelet failed to do the resize and tries again",
+    remedy: "read the pod's conditions: kubectl describe pod",
   },
   OutOfSync: {
     quiet: true,
-    means: "limits are not raised while a copy of the API's objects is out of sync",
-    remedy: "if it lasts, the controller's log says which list or watch fails, and why",
+    means: "the controller's copy of the API objects is out of date: no limit is raised",
+    remedy: "if it lasts, read the controller's log: it names the list or watch that fails",
   },
   StepLimited: {
-    means: "the limit changes by steps: the setting bounds one change",
-    remedy: "nothing: the next step follows; controller.maxStep in ConfigMap mbcas-config sets it",
+    means: "controller.maxStep bounds each change: the limit changes in steps",
+    remedy: "nothing: the next step follows; to allow larger steps, set controller.maxStep in " +
+      "ConfigMap mbcas-config",
   },
   Oscillating: {
-    means: "the limits were changed too often: they are not lowered for a while",
-    remedy: "look at what the node's agent wants, and why: kubectl coalloc explain, and the " +
-      "agent's log",
+    means: "the pod's limits changed more than 100 times in 5 min: they are not lowered for 5 min",
+    remedy: "find out why the agent changes them: kubectl coalloc explain, and the agent's log",
   },
   BackOff: {
-    means: "the last attempt was refused: waiting before the next",
-    remedy: "nothing: it ends by itself; the last refusal is in status.message",
+    means: "the last attempt was refused: the controller waits before the next one",
+    remedy: "nothing: the controller tries again; status.message has the last refusal",
   },
   RateLimited: {
-    means: "other changes go first, or the pod's last one was a moment ago",
+    means: "the pod waits for the rate limit of resizes, or was resized a moment ago",
     remedy:
       "if it lasts, raise controller.maxResizesPerSecond in ConfigMap mbcas-config and restart the " +
       "Deployment mbcas-controller",
@@ -190,45 +193,47 @@ export const ENFORCEMENT_REASONS = {
   Refused: {
     fails: true,
     means: "the API server refused the resize",
-    remedy: "the message is the API server's",
+    remedy: "read the message, which is the API server's",
   },
   NodeCapacity: {
     fails: true,
-    means: "the node has not as much CPU or memory as the pod's requests would take",
+    means: "the node has less CPU or memory than the pod's requests would need",
     remedy: "make room on the node: lower the requests of its pods, or move some away",
   },
   AdmissionDenied: {
     fails: true,
     means: "a policy engine denied the resize",
-    remedy: "exempt the service account mbcas-controller for UPDATE of pods/resize in the " +
-      "policy; kubectl coalloc restore and resize write as you",
+    remedy:
+      "in the policy, exempt the service account mbcas-controller for UPDATE of pods/resize; " +
+      "kubectl coalloc restore and resize use your own account",
   },
   ResizeNotServed: {
-    means: "the API server does not serve pods/resize: no limit is changed",
+    means: "the API server does not serve pods/resize: no limit changes",
     remedy:
-      "it takes Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on; " +
-      "within five minutes of the upgrade limits move",
+      "upgrade to Kubernetes 1.33 or newer, and turn the feature gate InPlacePodVerticalScaling " +
+      "on; limits then change within five minutes",
   },
   DryRun: {
-    means: "dry-run: the change is only reported",
-    remedy:
-      "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is in the overlay, take it out: its variable takes precedence over the ConfigMap",
+    means: "dry run: the controller only reports the change",
+    remedy: "set controller.dryRun to false in ConfigMap mbcas-config; if the overlay has the " +
+      "component dry-run, remove it: its variable takes precedence over the ConfigMap",
   },
   Restored: {
     means: "the original limits are back",
-    remedy: "nothing: the message says why",
+    remedy: "nothing: the message gives the cause",
   },
   RestoreBlocked: {
     fails: true,
-    means: "the API server refuses the original limits, or would write a LimitRange's defaults " +
-      "into the pod with them, which can't be removed",
+    means:
+      "the API server refuses the original limits, or would add a LimitRange's defaults to the " +
+      "pod, which can't be removed again",
     remedy:
-      "make room in the quota or LimitRange that the message names, or take the defaults out " +
-      "of the LimitRange; it is tried again",
+      "make room in the quota or LimitRange that the message names, or remove the defaults from " +
+      "the LimitRange; the controller tries again",
   },
   OriginalUnknown: {
     fails: true,
-    means: "the original limits are not known: the pod is left alone",
+    means: "the original limits are not known: the controller does not change the pod",
     remedy: "recreate the pod, or set its limits with kubectl coalloc resize",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
@@ -239,35 +244,39 @@ export type EnforcementReason = keyof typeof ENFORCEMENT_REASONS;
 /** Events about pods. */
 export const EVENT_REASONS = {
   CPULimitApplied: {
-    means: "the kubelet has taken a new limit",
-    remedy: "nothing: the message says why the limit was changed",
+    means: "the kubelet applied a new limit",
+    remedy: "nothing: the message gives the reason of the change",
   },
   CPULimitHeld: {
     means: "a change is blocked, for the reason in the message",
-    remedy: "kubectl coalloc explain shows what blocks it, and what to do",
+    remedy: "run kubectl coalloc explain: it shows the cause and its remedy",
   },
   CPULimitBounded: {
-    means: "a new bound holds for the limit, for the reason in the message",
-    remedy: "kubectl coalloc explain shows what to do about each bound",
+    means: "a new bound applies to the limit, for the reason in the message",
+    remedy: "run kubectl coalloc explain: it shows a remedy for each bound",
   },
   CPULimitFailed: {
     means: "the API server refused a change",
-    remedy: "the message is the server's; kubectl coalloc explain shows what to do",
+    remedy:
+      "read the message, which is the API server's, and run kubectl coalloc explain for a remedy",
   },
   CPULimitsRestored: {
     means: "the original limits are back",
-    remedy: "nothing: the message says why",
+    remedy: "nothing: the message gives the cause",
   },
   OriginalLimitChanged: {
-    means: "another client has set the limit: it is the original limit from now on",
+    means: "another client set the limit, which is now the original limit",
     remedy:
-      "nothing: the market starts from the new limit; the message names the field manager that has set it",
+      "nothing: the market starts from the new limit; the message names the field manager that " +
+      "set it",
   },
   AnnotationIgnored: {
     means:
-      "a value can't be read, may not count, counts for less than it says, or stands where it is not " +
-      "read",
-    remedy: "the message names annotation or label, and what counts",
+      "an annotation or label is unreadable, not allowed, only partly allowed, or on the wrong " +
+      "object",
+    remedy:
+      "correct the annotation or label that the message names; the message also shows the value " +
+      "in use",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

@@ -6,30 +6,31 @@
 import { BOUND_REASONS } from "./bound_reasons.ts";
 import type { Reason } from "./reason.ts";
 
-const LOWERED = "nothing, while the container is not throttled; a larger CPU request raises the " +
-  'floor, no annotation does; mbcas.io/managed: "false" keeps the original limit';
+const LOWERED =
+  "nothing, unless the container is throttled; to raise the floor, raise the CPU request; " +
+  'to keep the original limit, set mbcas.io/managed: "false"';
 
 /** Why the market wants a limit; written by the agent. */
 export const MARKET_REASONS = {
   FirstClearing: {
     means: "the pod takes part for the first time",
-    remedy: "nothing: from now on the limit follows the demand",
+    remedy: "nothing: from now on the limit follows the pod's demand",
   },
   Throttled: {
     means: "the container was throttled by its limit",
-    remedy: "nothing: the limit goes up as far as ceiling and node allow",
+    remedy: "nothing: the limit rises as far as its ceiling and the node allow",
   },
   DemandRose: {
     means: "the container's demand rose above its limit",
-    remedy: "nothing: the limit goes up as far as ceiling and node allow",
+    remedy: "nothing: the limit rises as far as its ceiling and the node allow",
   },
   MetricRose: {
-    means: "a metric says that the container could use more than its limit",
-    remedy: "nothing: the limit goes up as far as ceiling and node allow",
+    means: "a metric shows that the container could use more than its limit",
+    remedy: "nothing: the limit rises as far as its ceiling and the node allow",
   },
   StartupBoost: BOUND_REASONS.StartupBoost,
   DemandFell: {
-    means: "the container has needed less for the waiting time",
+    means: "the container's demand has stayed below its limit for the waiting time",
     remedy: LOWERED,
   },
   CPUFree: {
@@ -37,40 +38,41 @@ export const MARKET_REASONS = {
     remedy: "nothing: the limit stays there until the node's CPU is scarce",
   },
   FundsRaise: {
-    means: "another container's raise is paid for with what this one has above its estimated need",
+    means: "the limit is above the container's estimated need: the difference goes to another " +
+      "container",
     remedy: LOWERED,
   },
   NodeCongested: {
-    means: "the node's containers need more than it has: the limit is the fair share",
-    remedy: "a larger request or priority gives a larger share; so does a less busy node",
+    means: "the node's containers need more CPU than it has: each gets its fair share",
+    remedy: "give the pod a larger request or priority, or make room on the node",
   },
   NodeOverloaded: {
-    means: "the floors alone exceed the node: limits stay at their floors",
+    means: "the floors alone exceed the node's CPU: limits stay at their floors",
     remedy: "move pods away from the node, or lower their requests",
   },
   FloorRose: {
-    means: "the container's floor was raised",
+    means: "the controller raised the container's floor",
     remedy: "nothing: the limit follows its floor, which the pod's rules explain",
   },
   QuotaOff: {
-    means:
-      "the kernel has no CPU quota for the container: its limit is not enforced, and not moved",
-    remedy: "it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs",
+    means: "the kernel enforces no CPU quota for the container: the market does not move its limit",
+    remedy: "set cpuCFSQuota: true in the kubelet's configuration, and give the container no " +
+      "exclusive CPUs",
   },
   QuotaBack: {
-    means: "the kernel has a CPU quota for the container again: its limit counts, and moves",
-    remedy: "nothing: the limit moves again",
+    means: "the kernel enforces a CPU quota for the container again",
+    remedy: "nothing: the market moves the limit again",
   },
   SchedExt: {
     means:
-      "a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none " +
-      "is moved",
+      "a sched_ext scheduler runs on the node, so the kernel enforces no CPU limits: the market " +
+      "moves none",
     remedy:
-      "detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods out of the " +
-      "market",
+      "detach the scheduler (/sys/kernel/sched_ext/state shows it), or exclude the node's pods " +
+      "from the market",
   },
   CeilingFell: {
-    means: "the container's ceiling was lowered",
+    means: "the controller lowered the container's ceiling",
     remedy: "nothing: the limit follows its ceiling, which the pod's rules explain",
   },
 } as const satisfies Readonly<Record<string, Reason>>;

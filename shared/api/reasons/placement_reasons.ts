@@ -32,81 +32,86 @@ export type PlacementPhase = (typeof PLACEMENT_PHASES)[number];
 export const PLACEMENT_REASONS = {
   NamespaceProtected: {
     phase: "LeftAlone",
-    means: "pods of the system's namespaces and of this product's own are never placed",
-    remedy: "nothing: move the workload to another namespace if it is not part of the system",
+    means: "pods in system namespaces and in the installation's namespace are never placed",
+    remedy: "nothing; a workload that is not part of the system belongs in another namespace",
   },
   NamespaceNotSelected: {
     phase: "LeftAlone",
-    means: "the configuration's namespaceSelector does not select the namespace",
-    remedy: "label the namespace as the selector asks, or change the selector",
+    means: "placement.namespaceSelector does not select the namespace",
+    remedy: "label the namespace to match the selector, or change the selector",
   },
   NamespaceOptedOut: {
     phase: "LeftAlone",
     means: 'the namespace is labelled spotalis.io/enabled: "false"',
-    remedy: "to take it in, remove the label",
+    remedy: "to include it, remove the label",
   },
   PlacementOff: {
     phase: "LeftAlone",
-    means: "placement of the workload's replicas was not requested",
-    remedy: 'to take it in, label it spotalis.io/enabled: "true"',
+    means: "placement is not enabled for the workload",
+    remedy: 'to enable it, label the workload spotalis.io/enabled: "true"',
   },
   PlacementUntuned: {
     phase: "LeftAlone",
-    means: "placement is enabled, and nothing says how many replicas may run on spot nodes",
+    means: "placement is enabled, but the number of replicas on spot nodes is not set",
     remedy: "annotate the workload with spotalis.io/spot-percentage",
   },
   ConfigurationError: {
     phase: "Misconfigured",
-    means: "a label or annotation of placement can't be read: the workload is left as it is",
-    remedy: "correct what the message names",
+    means: "a label or annotation of placement is unreadable: the workload stays unchanged",
+    remedy: "correct the label or annotation that the message names",
   },
   NotWhole: {
     phase: "NotWhole",
-    means: "replicas are missing, not Ready or of an old template: none is moved meanwhile",
-    remedy: "nothing: it goes on when all are there; if it lasts: kubectl rollout status",
+    means:
+      "replicas are missing, not Ready or of an old template: no replica is moved until all are " +
+      "Ready",
+    remedy: "nothing: moves go on when all replicas are Ready; if it lasts: kubectl rollout status",
   },
   AsSpecified: {
     phase: "AsSpecified",
-    means: "the replicas run where they are to run",
+    means: "the replicas run on nodes of the specified classes",
     remedy: "nothing",
   },
   PlacementPaused: {
     phase: "Paused",
-    means: 'annotation spotalis.io/paused: "true" keeps running replicas where they are',
-    remedy: "remove the annotation",
+    means: 'annotation spotalis.io/paused: "true" blocks moves of running replicas',
+    remedy: "to resume, remove the annotation",
   },
   SpotFallback: {
     phase: "Fallback",
-    means: "spot nodes are short: for a while the workload's new pods go to on-demand nodes",
-    remedy: "nothing: replicas return one by one; more kinds of spot nodes make it rarer",
+    means: "spot nodes are short: the workload's new pods go to on-demand nodes for some time",
+    remedy:
+      "nothing: replicas return one by one; allow more kinds of spot nodes to make shortages " +
+      "rarer",
   },
   WindowClosed: {
     phase: "OutsideWindow",
-    means: "replicas may be moved only while the disruption window is open",
-    remedy: "wait for it, or change spotalis.io/disruption-schedule and -duration",
+    means: "the disruption window, in which replicas may be moved, is closed",
+    remedy: "wait until it opens, or change spotalis.io/disruption-schedule and -duration",
   },
   MoveCooldown: {
     phase: "Cooldown",
     means: "a replica of the workload was moved a moment ago",
-    remedy: "nothing: the next one follows",
+    remedy: "nothing: the next move follows",
   },
   EvictionRate: {
     phase: "Cooldown",
-    means: "as many replicas as the whole cluster may have moved at once were moved just now",
-    remedy: "nothing: it goes on by itself; the setting of the rate is the cluster's",
+    means: "the cluster's rate limit of moves (placement.evictionsPerSecond) is used up",
+    remedy: "nothing: moves go on by themselves",
   },
   NoneEvictable: {
     phase: "Bound",
     means:
-      "each replica that would have to move forbids it, can't run on the other class, or was not " +
-      "let go by an admission webhook or for lack of a right",
-    remedy: "the message names what binds them; free one, or change the share",
+      "no replica that would have to move can: it forbids eviction, can't run on nodes of the " +
+      "other class, or an admission webhook or a missing permission blocks it",
+    remedy: "remove the obstacle that the message names for one replica, or change the share",
   },
   BlockedByPDB: {
     phase: "BlockedByBudget",
-    means: "a PodDisruptionBudget does not let any replica go that would have to move",
+    means: "a PodDisruptionBudget blocks the eviction of each replica that would have to move",
     remedy:
-      "nothing, if it passes; otherwise allow one disruption; one pod may have one budget only",
+      "wait, or allow one disruption in the budget; make sure that only one budget selects each " +
+      "pod",
   },
 } as const satisfies Readonly<Record<string, Reason & { readonly phase: PlacementPhase }>>;
 
@@ -116,18 +121,18 @@ export type PlacementReason = keyof typeof PLACEMENT_REASONS;
 /** Events about the placement of a workload. */
 export const PLACEMENT_EVENT_REASONS = {
   PodRescheduled: {
-    means: "a replica was evicted, so that the one made in its place runs where it is to run",
-    remedy: "nothing: the message names it, and why",
+    means: "a replica was evicted: its successor runs on a node of the specified class",
+    remedy: "nothing: the message names the replica and the cause",
   },
   ConfigurationError: PLACEMENT_REASONS.ConfigurationError,
   BlockedByPDB: PLACEMENT_REASONS.BlockedByPDB,
   SpotFallback: PLACEMENT_REASONS.SpotFallback,
   SpotReturned: {
-    means: "a shortage of spot nodes is over: new replicas are sent to them as before",
+    means: "the shortage of spot nodes is over: new replicas go to spot nodes again",
     remedy: "nothing",
   },
   ReconciliationSuccess: {
-    means: "the replicas have come to run where they are to run",
+    means: "all replicas now run on nodes of the specified classes",
     remedy: "nothing",
   },
 } as const satisfies Readonly<Record<string, Reason>>;

@@ -21,8 +21,8 @@ import {
 /** `OtherVersion` replaces unknown reasons in events and metrics, so that these have closed lists. */
 export const VERSION_REASONS = {
   OtherVersion: {
-    means: "a reason of another version of the product, which this one does not know",
-    remedy: "bring agents, controller and command line to the same version",
+    means: "a reason of another version, which this version does not know",
+    remedy: "run agents, controller and command line in the same version",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

@@ -13,7 +13,7 @@ import type { Finding } from "../run_checks.ts";
 /** Holds until the agent has cleared with the pod. */
 export function waiting({ allocation: { spec } }: ClaimInput): Finding | undefined {
   if (spec.containers !== undefined && spec.market !== undefined) return undefined;
-  return { verdict: "hold", message: "the agent has not cleared with this pod yet" };
+  return { verdict: "hold", message: "the agent has not decided on a limit for the pod yet" };
 }
 
 /** Holds until the agent has cleared with the present revision of the bounds. */

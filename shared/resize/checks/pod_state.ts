@@ -15,7 +15,8 @@ import type { Finding } from "../run_checks.ts";
 
 /** Holds where the original limits are unknown: no restore would be possible. */
 export function originalUnknown({ originalUnknown }: ClaimInput): Finding | undefined {
-  const message = "the limits were set by this product and the user's own are not on record: " +
+  const message =
+    "the limits were set by this product and the original limits are not on record: " +
     "recreate the pod, or set its limits by hand";
   return originalUnknown ? { verdict: "hold", message } : undefined;
 }

@@ -39,7 +39,7 @@ export interface LoadPhase {
   readonly cpu: number;
 }
 
-/** A limit may be this multiple of the user's own: the default burst factor. */
+/** A limit may be this multiple of the original limit: the default burst factor. */
 export const BURST_FACTOR = 8;
 /** Time between two requests of a pod, ms. */
 const EVERY_MS = 50;

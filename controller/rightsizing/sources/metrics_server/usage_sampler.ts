@@ -24,15 +24,16 @@ export const SAMPLER_SETTINGS = {
     kind: durationKind({ minMs: 5000, maxMs: 600_000 }),
     default: "30s",
     description:
-      "Time between two readings of metrics-server, for policies that take usage from it",
+      "Interval between two reads of metrics-server, for policies that take usage from it",
     live: true,
   }),
   samplerSize: setting("rightsizing.samplerSize", {
     kind: numberKind({ min: 2, max: MOST_SLOTS, whole: true }),
     default: "16",
-    description: "Parts of its window in which the history of a container from metrics-server is " +
-      "kept. A part leaves when its first sample must: 16 cover 15/16 of the window at least; more " +
-      "cover more, and take more memory",
+    description:
+      "Number of parts into which a container's usage history from metrics-server is divided. A " +
+      "part is dropped as a whole when its first sample leaves the window: with 16 parts, the " +
+      "history covers at least 15/16 of the window. More parts cover more, and need more memory",
   }),
 };
 
