@@ -44,7 +44,7 @@ pure("the chains keep their order, each a part of the market's", () => {
       "AlreadyThere RestartPolicy OutOfSync Oscillating StepLimited LimitRange/defaults LimitRange " +
       "QuotaExceeded OutOfSync/raised QoSWouldChange ResizeInProgress BackOff RateLimited",
   );
-  // Without what holds or clamps the user's own value.
+  // Without what holds or clamps an original limit.
   const restored = "OriginalUnknown IdentityMismatch NotRunning AlreadyThere RestartPolicy";
   assert.equal(namesOf(RESTORE_CHAIN), `${restored} RestoreBlocked ResizeInProgress BackOff`);
   // Without what a person answers for.
