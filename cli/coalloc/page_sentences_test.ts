@@ -182,7 +182,7 @@ placement
 placement web
 | Deployment shop/web: cooldown until 00:00:06Z, 5 replicas
 | MoveCooldown: a replica of the workload was moved a moment ago (it lasts 10 s after a move)
-| What to do: nothing: the next one follows
+| What to do: nothing: the next move follows
 | Spec: 60 % spot; moved at any time
 |   spot       ███▒  4 of 3
 |   on-demand  █·    1 of 2
