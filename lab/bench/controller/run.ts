@@ -10,10 +10,9 @@ import type { KubeConnection } from "../../../adapters/kube/client/connection.ts
 import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
 import { createInstantQueries } from "../../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { createCaches } from "../../../controller/caches.ts";
 import { connectControllerAPI } from "../../../controller/controller_api.ts";
 import { createLiveSettings } from "../../../controller/live_settings.ts";
-import { createControllerMetrics } from "../../../controller/metrics.ts";
+import { createParts } from "../../../controller/parts.ts";
 import { runController } from "../../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -168,28 +167,18 @@ export function startController({ api: { connection }, namespace }: BenchPods): 
     identity,
     settings: settings.values,
   });
-  const caches = createCaches(api.sources, { clock, random, log });
-  const metrics = createControllerMetrics(new Registry(), {
-    allocations: caches.allocations.all,
-    synced: () => [],
-    settings: settings.values,
-    settingsValid: () => settings.valid,
-  });
+  const shared = { api, settings, clock, log, random };
+  const parts = createParts({ ...shared, registry: new Registry() });
   const stop = new AbortController();
   const run = runController({
-    api,
-    caches,
-    clock,
-    random,
-    log,
-    settings,
-    metrics,
+    ...shared,
+    ...parts,
     instantQueries: createInstantQueries({ program: "bench" }),
     identity,
     waitsFor: () => {},
   }, stop.signal);
   const writer = createDesiredWriter(connection);
-  const allocations = () => caches.allocations.byIndex(namespace);
+  const allocations = () => parts.caches.allocations.byIndex(namespace);
 
   return {
     allocations,
