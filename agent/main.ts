@@ -54,6 +54,7 @@ const PROGRAM = {
   description: "Clears the CPU market of one node, from the readings of its cgroups.",
   schema: AGENT_SETTINGS,
 };
+
 /**
  * Runs the agent with these arguments; resolves with the exit code. Rejects only for a fault of the
  * program.

@@ -89,9 +89,9 @@ type Labels = Readonly<Record<string, string>>;
 const MAX_LISTED = 8;
 
 /**
- * The export with only the series that has the wanted labels; without them there must be only one. Another text, or an export without series, is unchanged: the parser
- * names the fault. Throws an error that `refuse` makes, with the labels to choose by, unless exactly one series
- * matches.
+ * The export with only the series that has the wanted labels; without them there must be only one.
+ * Another text, or an export without series, is unchanged: the parser names the fault. Throws an error
+ * that `refuse` makes, with the labels to choose by, unless exactly one series matches.
  */
 export function chooseSeries(
   text: string,

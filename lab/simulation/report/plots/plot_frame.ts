@@ -59,7 +59,10 @@ const NARROW = 400;
 
 /** The line of a limit. */
 export const LIMIT_STEPS = {
-  ...{ y: "mean", stroke: "var(--limit)", strokeWidth: 1.6, curve: "step" },
+  y: "mean",
+  stroke: "var(--limit)",
+  strokeWidth: 1.6,
+  curve: "step",
 } as const satisfies Plot.LineYOptions;
 
 /** The channel by which marks are dealt out to panels. */

@@ -34,6 +34,7 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
   if (first === undefined || limits.length === 0) return emptyFigure(title, NO_STEPS);
   const capacity = runs.map((run, algorithm) => ({ algorithm, cores: run.capacity / 1000 }));
   const highest = highestOf([...limits, ...usage]);
+  const seconds = secondsPerPoint(first);
   return algorithmFigure({
     title,
     runs,
@@ -65,10 +66,7 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
         mark: "dash",
       },
     ],
-    caption:
-      `Each point is the mean of up to ${
-        secondsPerPoint(first)
-      } s; the pale bands reach to the highest ` +
+    caption: `Each point is the mean of up to ${seconds} s; the pale bands reach to the highest ` +
       `step within. While CPU is free limits rest at their ceilings, so Σ limits exceeds the capacity: ` +
       `above ${MOST_OF_CAPACITY} times the capacity it is drawn there.`,
   });
