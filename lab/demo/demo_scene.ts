@@ -7,7 +7,7 @@
 import { seededRandom } from "../../shared/random.ts";
 import { formatCount } from "../simulation/report/figure.ts";
 import { ownSource, type ReportScene, traceSources } from "../simulation/report/method_note.ts";
-import { createScene, type Scene } from "../simulation/scene.ts";
+import { createScene, type Scene, withGiveUp } from "../simulation/scene.ts";
 import { type Trace, traceRefusal } from "../simulation/trace.ts";
 import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/trace_files.ts";
 import { busiestWindow, requireLoad, withBursts } from "../simulation/trace_shape.ts";
@@ -16,6 +16,7 @@ import {
   addTraceFlags,
   filePath,
   FORMAT_HELP,
+  giveUpOption,
   missingTrace,
   numberWithin,
   parseTaskFlags,
@@ -43,7 +44,6 @@ export interface DemoOptions extends TaskFlags, TraceFlags {
 const MOST_SEED = 2 ** 31 - 1;
 const MOST_MINUTES = 240;
 const MOST_PODS = 200;
-const MOST_GIVE_UP = 3600;
 
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
 export function parseDemoOptions(args: readonly string[]): TaskArguments<DemoOptions> {
@@ -77,12 +77,7 @@ function demoCommand(): Command {
       numberWithin({ min: 1, max: MOST_PODS, whole: true }),
       20,
     )
-    .option(
-      "--give-up <seconds>",
-      "clients give up so long after a request; 0: never",
-      numberWithin({ min: 0, max: MOST_GIVE_UP, whole: false }),
-      10,
-    );
+    .addOption(giveUpOption());
   return addTraceFlags(command)
     .option("--json", "print one JSON object in place of the table", false)
     .option("--report <path>", "where to write the report page", filePath, "report.html")
@@ -121,8 +116,7 @@ export async function readDemoScene(options: Omit<DemoOptions, "report">): Promi
     return from[index % from.length] as Trace;
   });
   const base = createScene({ seed, minutes, pods, traces: podTraces });
-  const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
-  const scene = { ...base, pods: base.pods.map((pod) => ({ ...pod, giveUpMs })) };
+  const scene = withGiveUp(base, giveUp);
   const text = trace === undefined
     ? { description: `${describe(scene, giveUp)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
     : { description: describe(scene, giveUp), traces: [ownSource(trace)] };

@@ -142,6 +142,12 @@ export function roundUp(millicores: number): number {
   return Math.max(GRID, Math.ceil(millicores / GRID) * GRID);
 }
 
+/** The scene with clients that give up so long after a request, s; 0: never. */
+export function withGiveUp(scene: Scene, seconds: number): Scene {
+  const giveUpMs = seconds === 0 ? Infinity : 1000 * seconds;
+  return { ...scene, pods: scene.pods.map((pod) => ({ ...pod, giveUpMs })) };
+}
+
 /** A UID in the form of a version 4 UUID. */
 function uidOf(random: Random): string {
   const hex = (digits: number): string => randomHex(random, digits);

@@ -172,6 +172,13 @@ function prefixSums(values: Float32Array): Float64Array {
   return sums;
 }
 
+/** Share of the requests that failed or were late, 0 to 1. */
+export function failedOrLate(
+  { requests, failed, late }: Pick<RunScores, "requests" | "failed" | "late">,
+): number {
+  return requests === 0 ? 0 : (failed + late) / requests;
+}
+
 /** CPU that the limits committed over a run. */
 export interface Commitment {
   /** Largest sum of what counts, millicores. */

@@ -62,6 +62,8 @@ export function numberWithin(bounds: NumberBounds): (text: string) => number {
   };
 }
 
+const MOST_GIVE_UP_S = 3600;
+
 /** A path that does not swallow the next flag. */
 export function filePath(text: string): string {
   if (text.trim() === "" || text.includes("\0")) {
@@ -90,6 +92,12 @@ export const FORMAT_HELP = `\
 /** `--format`, described as the command needs it. */
 export function formatOption(description: string): Option {
   return new Option("--format <format>", description).choices(TRACE_FORMATS);
+}
+
+/** `--give-up`: after how many seconds clients give up. */
+export function giveUpOption(): Option {
+  return new Option("--give-up <seconds>", "clients give up so long after a request; 0: never")
+    .argParser(numberWithin({ min: 0, max: MOST_GIVE_UP_S })).default(10);
 }
 
 /** Adds `--trace` and `--format`. */

@@ -19,7 +19,7 @@ import { expectedDemand } from "../../../lab/simulation/workload.ts";
 import { quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import type { RunRecord, RunSeries } from "../../../lab/simulation/run_record.ts";
-import type { Scene } from "../../../lab/simulation/scene.ts";
+import { type Scene, withGiveUp } from "../../../lab/simulation/scene.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
 import {
@@ -69,11 +69,8 @@ const INTERRUPTED = Symbol("interrupted");
  */
 export async function replay(trace: Trace, options: ReplayOptions): Promise<Replay | undefined> {
   const { seeds, sloMs, giveUp, onProgress, world, ...service } = options;
-  const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
-  const sceneOf = (seed: number): Scene => {
-    const scene = traceScene(trace, { ...service, seed });
-    return { ...scene, pods: scene.pods.map((pod) => ({ ...pod, giveUpMs })) };
-  };
+  const sceneOf = (seed: number): Scene =>
+    withGiveUp(traceScene(trace, { ...service, seed }), giveUp);
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
   const scores = ALGORITHMS.map((): ArenaScores[] => []);

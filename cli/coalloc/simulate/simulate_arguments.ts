@@ -5,7 +5,13 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { cpuParser } from "../formats.ts";
-import { filePath, FORMAT_HELP, formatOption, numberWithin } from "../../../lab/task/task_flags.ts";
+import {
+  filePath,
+  FORMAT_HELP,
+  formatOption,
+  giveUpOption,
+  numberWithin,
+} from "../../../lab/task/task_flags.ts";
 import { addOutputFlags, examples } from "../global_flags.ts";
 import { defined } from "../../../shared/defined.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
@@ -25,7 +31,6 @@ const MIN_COST_MS = 0.1;
 const MAX_COST_MS = 60_000;
 const MAX_CORES = 512;
 const MAX_SLO_MS = 3_600_000;
-const MAX_GIVE_UP_S = 3600;
 
 const DESCRIPTION =
   `Replays a recorded load of yours, without a cluster, under the limit as it is, static limits,
@@ -95,12 +100,7 @@ export function simulateArguments(): Command {
       "P99 that must be kept (default: 100 ms above that of no limit)",
       numberWithin({ min: 1, max: MAX_SLO_MS }),
     )
-    .option(
-      "--give-up <seconds>",
-      "clients give up so long after a request; 0: never",
-      numberWithin({ min: 0, max: MAX_GIVE_UP_S }),
-      10,
-    )
+    .addOption(giveUpOption())
     .option(
       "--seeds <count>",
       "how often chance is drawn anew",
@@ -203,8 +203,12 @@ interface SimulateFlags
 
 /** Flags of the replay of latencies that the replay of a policy does not have. */
 const FOREIGN = {
-  ...{ trace: "--trace", request: "--request", limit: "--limit" },
-  ...{ scaleP95: "--scale-p95", sloMs: "--slo-ms", html: "--html" },
+  trace: "--trace",
+  request: "--request",
+  limit: "--limit",
+  scaleP95: "--scale-p95",
+  sloMs: "--slo-ms",
+  html: "--html",
 };
 
 /** The request by these flags, or their fault, as a sentence. */

@@ -11,6 +11,7 @@ import {
   isCoallocator,
   isSameEntry,
 } from "../../../lab/arena/outcome.ts";
+import { failedOrLate } from "../../../lab/simulation/scores.ts";
 import { mean, quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
@@ -135,7 +136,7 @@ const TOUCHES = 0.9;
 
 /** Requests that clients gave up, or that took more than a second. */
 function lateText({ requests = 0, failed = 0, late = 0 }: AlgorithmOutcome["median"]): string {
-  return formatFigure(requests === 0 ? 0 : 100 * (failed + late) / requests);
+  return formatFigure(100 * failedOrLate({ requests, failed, late }));
 }
 
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {

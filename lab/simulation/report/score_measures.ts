@@ -4,6 +4,7 @@
  * @module
  */
 import type { RunRecord, RunScores } from "../run_record.ts";
+import { failedOrLate } from "../scores.ts";
 import { formatCores, formatCount, formatFigure, NO_FIGURE } from "./figure.ts";
 
 /** One measure: its names, its text for a run, and the number by which runs are ranked. */
@@ -24,11 +25,6 @@ function reaction(run: RunRecord): string {
   if (bursts === 0) return "not needed";
   if (reactionMsMedian === undefined) return NO_FIGURE;
   return `${formatFigure(reactionMsMedian)} / ${formatFigure(reactionMsP95)}`;
-}
-
-/** Share of all requests. */
-function failedOrLate({ requests, failed, late }: RunRecord["scores"]): number {
-  return requests === 0 ? 0 : (failed + late) / requests;
 }
 
 type Figure = {
