@@ -19,6 +19,7 @@ import {
 import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
 import { fixedCache, marketCaches } from "../../tests/fixtures/caches.ts";
+import { UNBOUNDED } from "../../tests/fixtures/market/decide_claim.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
@@ -272,9 +273,8 @@ async function stepsWith(
   { spec }: { readonly spec: object },
   inForce: readonly ValuesInForce[],
 ): Promise<readonly JSONPatchOperation[]> {
-  const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
   const { reports, values } = valuesWith(
-    autoPolicy({ updateRequestsOnly: false }, { bounds: { cpu: any, memory: any } }),
+    autoPolicy({ updateRequestsOnly: false }, { bounds: { cpu: UNBOUNDED, memory: UNBOUNDED } }),
   );
   reports[0] = report(inForce);
   const { mutate } = createPodCreationMutator(values);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
+import { UNBOUNDED } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
   bareContainer,
@@ -196,8 +197,7 @@ pure("namespaceRules() keeps to quotas that count a pod or one to come, by their
 pure("namespaceRules() has the LimitRanges, and names each that can't be read", () => {
   const of = (...limitRanges: Parameters<typeof namespaceRules>[0]["limitRanges"]) =>
     namespaceRules({ limitRanges, quotas: [] }, { pods: [], template: TEMPLATE });
-  const any = { min: 0, max: Infinity, ratio: Infinity };
-  const ranges = { memory: { container: any, pod: { ...any, max: 5 } } };
+  const ranges = { memory: { container: UNBOUNDED, pod: { ...UNBOUNDED, max: 5 } } };
   assert.deepEqual(of(range), { ranges, quotas: [], unreadable: [] });
   assert.deepEqual(of(), { quotas: [], unreadable: [] });
   const unreadable = "its limits are negative";
