@@ -1,7 +1,10 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
+import { cpuLimits, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { UNBOUNDED } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import {
   bareContainer,
   MI,
@@ -9,17 +12,14 @@ import {
   rightsizingSnapshot,
   templateContainer,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
-import type { PodTemplate, ResourceField } from "../api/workload.ts";
-import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
-import fc from "fast-check";
-import { cpuLimits, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
+import type { PodTemplate, ResourceField } from "../api/workload.ts";
 import type { ScopedPod } from "../resize/checks/resource_quota.ts";
 import { rightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { largestNode, namespaceRules } from "./namespace_bounds.ts";
 import { publishedVPA } from "./published_vpa.ts";
+import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
 import { annotationPatch, isOwnAnnotation, workloadAnnotations } from "./workload_annotations.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
