@@ -113,6 +113,14 @@ pure("FREE brings limits to their ceilings once there are readings, then rests",
   assert.deepEqual(containers.map(({ target }) => target), [2000, 900]);
 });
 
+pure("FREE releases ten limits a second", () => {
+  const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+  const agent = freeAgent(Object.fromEntries(names.map((name) => [name, {}])));
+  const idle = Object.fromEntries(names.map((name) => [name, { usage: 10 }]));
+  const released = Array.from({ length: 6 }, () => agent.play(0.25, idle).length);
+  assert.deepEqual(released, [10, 0, 0, 0, 2, 0]);
+});
+
 pure("FREE takes CPU from what stands above its original limit, and gives it back", () => {
   const agent = freeAgent({ batch: {}, service: SERVICE });
   agent.play(2, IDLE);
@@ -120,6 +128,10 @@ pure("FREE takes CPU from what stands above its original limit, and gives it bac
   assert.deepEqual([agent.state(), agent.limits.get("service")], ["scarce", 2000]);
   // Original limits leave 160 of 1.08 × 2000: half of it to each.
   assert.equal(agent.limits.get("batch"), 580);
+  const { committed, containers } = agent.round(CONTENDED);
+  assert.equal(committed, 580 + 2000);
+  const figures = containers.map(({ need, share, target }) => [need, share, target]);
+  assert.deepEqual(figures, [[2000, 1530, 1530], [630, 630, 2000]]);
   assert.deepEqual(agent.play(25, IDLE).at(-1), "batch 2000 CPUFree");
   assert.equal(agent.state(), "ample");
 });
