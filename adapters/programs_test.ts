@@ -223,9 +223,7 @@ const MOUNTED: readonly (readonly [
     ["keys-alone"],
     "keys-alone/config.yaml",
     "",
-    {
-      dryRun: "true",
-    },
+    { dryRun: "true" },
   ],
   ["takes a file alone where nothing is mounted", ["bare"], "bare/config.yaml", "market: off\n"],
   [

@@ -1,25 +1,25 @@
-import { pure } from "../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { NodeCPU, NodeSample } from "../shared/cgroup/sample.ts";
-import { createInformer } from "../shared/control/informer.ts";
-import { type Log, silentLog } from "../shared/log.ts";
-import { parseCPUBound } from "../shared/quantity.ts";
-import { seededRandom } from "../shared/random.ts";
+import assert from "node:assert/strict";
+import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import {
   type ContainerBounds,
   type PodAllocation,
   podAllocationSchema,
 } from "../shared/api/pod_allocation.ts";
-import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
+import type { NodeCPU, NodeSample } from "../shared/cgroup/sample.ts";
+import { createInformer } from "../shared/control/informer.ts";
+import { type Log, silentLog } from "../shared/log.ts";
+import { parseCPUBound } from "../shared/quantity.ts";
+import { seededRandom } from "../shared/random.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
+import { WRITTEN } from "../tests/fixtures/market/bids_arbitrary.ts";
 import {
   boundedAllocation,
   sampleBounds,
   sampleReading,
 } from "../tests/fixtures/market/sample_participants.ts";
-import { WRITTEN } from "../tests/fixtures/market/bids_arbitrary.ts";
+import { pure } from "../tests/fixtures/pure.ts";
 import { type NodeLoopOptions, runNodeLoop } from "./loop.ts";
 import type { RoundResult } from "./market/round.ts";
 

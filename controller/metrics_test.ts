@@ -16,7 +16,7 @@ import { createWatchedCache } from "../tests/fixtures/caches.ts";
 import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import { connectControllerAPI } from "./controller_api.ts";
-import { createControllerMetrics } from "./metrics.ts";
+import { createControllerMetrics, createDropCounter } from "./metrics.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 import { createWebhookMetrics } from "./webhook/metrics.ts";
@@ -57,6 +57,21 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     'mbcas_bounds{reason="OtherVersion"} 1',
   ]);
   assert.deepEqual(await reasons(), lines);
+});
+
+Deno.test("metrics count what is dropped: each audit line, and resizes of each new queue", async () => {
+  const { registry, metrics } = metricsOf([]);
+  const drop = createDropCounter(registry);
+  drop();
+  drop();
+  for (const dropped of [3, 5, 5, 2]) {
+    metrics.resizeQueue({ waiting: 0, dropped, isBottleneck: false });
+  }
+  const lines = (await registry.metrics()).match(/^mbcas_.*_dropped_total .*$/gm);
+  assert.deepEqual(lines?.sort(), [
+    "mbcas_audit_lines_dropped_total 2",
+    "mbcas_resizes_dropped_total 7",
+  ]);
 });
 
 pure("createControllerMetrics() adds up the unmet demand by reason", async () => {

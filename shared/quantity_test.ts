@@ -182,7 +182,7 @@ pure("random numbers have mean and variance of their distribution, within five e
   assert.equal(logNormal(seededRandom(3), { mean: 40, variation: 0 }), 40);
 });
 
-pure("seededRandom() refuses what is no integer", () => {
+pure("seededRandom() refuses any seed but an integer", () => {
   for (const seed of [0.5, NaN, Infinity, 2 ** 53]) {
     assert.throws(() => seededRandom(seed), new RegExp(`^RangeError: .*seed is ${seed},`));
   }

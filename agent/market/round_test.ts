@@ -1,9 +1,10 @@
-import { pure } from "../../tests/fixtures/pure.ts";
+import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { type DemandRule, queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
+import { onlyContainer, playedAgent } from "../../tests/fixtures/market/algorithm_plant.ts";
 import {
   boundedAllocation,
   SAMPLE_PACE,
@@ -11,12 +12,11 @@ import {
   sampleID,
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
-import { onlyContainer, playedAgent } from "../../tests/fixtures/market/algorithm_plant.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { LOOP_DEFAULTS } from "../loop.ts";
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
-import assert from "node:assert/strict";
 
 /** Differences between a pod and one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {

@@ -1,11 +1,13 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { InstantAnswer } from "../../shared/instant_queries.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import {
   demandParts,
@@ -17,9 +19,7 @@ import {
   publishedParts,
 } from "./metric_answer.ts";
 import type { MetricsConfig } from "./metric_question.ts";
-import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, createMetricWatch } from "./metric_watch.ts";
-import type { InstantAnswer } from "../../shared/instant_queries.ts";
 import { queryTableKind } from "./query_template.ts";
 
 const NOW_MS = 1_000_000;

@@ -327,7 +327,7 @@ Deno.test("createPlacementState() deletes what is gone, and moves with a cooldow
   assert.equal(store.writes.length, 3);
 });
 
-pure("decodeMemory() refuses what is no memory", () => {
+pure("decodeMemory() refuses anything but a memory", () => {
   const shortage = { untilMs: 5, rounds: 0 };
   for (const stored of [null, [], "x", { lastMoveAtMs: "soon" }, { shortage }]) {
     assert.throws(() => decodeMemory(stored), SyntaxError, JSON.stringify(stored));

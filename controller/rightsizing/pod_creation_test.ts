@@ -1,31 +1,6 @@
 import fc from "fast-check";
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { PodContainer, Resources } from "../../shared/api/pod.ts";
-import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { reportParts } from "../../shared/rightsizing/reports.ts";
-import {
-  amountsOfResources,
-  type ValuesInForce,
-  type WorkloadRecord,
-} from "../../shared/rightsizing/workload_record.ts";
-import {
-  autoPolicy,
-  bareContainer,
-  MI,
-  rightsizingSnapshot,
-} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
-import { fixedCache, marketCaches } from "../../tests/fixtures/caches.ts";
-import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
-import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
-import { withDefaultRequests } from "../../shared/resize/inputs/resources.ts";
-import { createCreationValues, createPodCreationMutator } from "./pod_creation.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../tests/fixtures/webhook/apply_json_patch.ts";
 import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
 import type {
   HorizontalPodAutoscaler,
@@ -33,6 +8,32 @@ import type {
 } from "../../shared/api/autoscalers.ts";
 import type { LimitRange, ResourceQuota } from "../../shared/api/namespace.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
+import type { PodContainer, Resources } from "../../shared/api/pod.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
+import { withDefaultRequests } from "../../shared/resize/inputs/resources.ts";
+import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
+import { reportParts } from "../../shared/rightsizing/reports.ts";
+import {
+  amountsOfResources,
+  type ValuesInForce,
+  type WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
+import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
+import { fixedCache, marketCaches } from "../../tests/fixtures/caches.ts";
+import { UNBOUNDED } from "../../tests/fixtures/market/decide_claim.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { anySentPod } from "../../tests/fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
+import {
+  autoPolicy,
+  bareContainer,
+  MI,
+  rightsizingSnapshot,
+} from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
+import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { applyJSONPatch } from "../../tests/fixtures/webhook/apply_json_patch.ts";
+import { createCreationValues, createPodCreationMutator } from "./pod_creation.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
 
@@ -272,9 +273,8 @@ async function stepsWith(
   { spec }: { readonly spec: object },
   inForce: readonly ValuesInForce[],
 ): Promise<readonly JSONPatchOperation[]> {
-  const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
   const { reports, values } = valuesWith(
-    autoPolicy({ updateRequestsOnly: false }, { bounds: { cpu: any, memory: any } }),
+    autoPolicy({ updateRequestsOnly: false }, { bounds: { cpu: UNBOUNDED, memory: UNBOUNDED } }),
   );
   reports[0] = report(inForce);
   const { mutate } = createPodCreationMutator(values);

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, ResizeCondition } from "../../shared/api/pod.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
+import { cpuRanges } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
@@ -139,8 +140,7 @@ pure("reconcileWorkload() keeps values and recommendation while samples lack", a
 pure("reconcileWorkload() lowers what is in force to a LimitRange only", async () => {
   const strategy = { updateRequestsOnly: false };
   const { inForce } = (await look({ strategy })).outcome?.record ?? assert.fail();
-  const any = { min: 0, max: Infinity, ratio: Infinity };
-  const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
+  const ranges = cpuRanges({ max: 150 });
   const quotas = [{ name: "q", resource: "cpu", side: "requests", room: 0 }] as const;
   const largestNode = { allocatableCPU: 120, allocatableMemory: Infinity };
   const rows = [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const;

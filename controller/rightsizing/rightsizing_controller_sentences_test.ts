@@ -1,31 +1,30 @@
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { remedyFor } from "../../shared/api/reasons/reasons.ts";
+import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
+import { createPermits } from "../../shared/control/permits.ts";
+import { silentLog } from "../../shared/log.ts";
+import { assertSentences, assertTexts } from "../../tests/fixtures/assert_sentences.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import {
   autoPolicy,
   MI,
   NOW_MS,
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
-import { remedyFor } from "../../shared/api/reasons/reasons.ts";
-import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
-import { createPermits } from "../../shared/control/permits.ts";
-import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing/workload_records.ts";
-import { assertSentences, assertTexts } from "../../tests/fixtures/assert_sentences.ts";
-import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
-import { silentSource } from "./reconcile_workload.ts";
 import { awaitDiscovery } from "./loop.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
 import type { UsageAnswer, UsageProblem, UsageQuery, UsageSource } from "./ports.ts";
+import { reconcileWorkload, silentSource } from "./reconcile_workload.ts";
 import { connectCustomUsage, createCustomUsageSource } from "./sources/custom_usage.ts";
 import { createUsageSources } from "./sources/usage_sources.ts";
-import { reconcileWorkload } from "./reconcile_workload.ts";
 
 const snapshot = rightsizingSnapshot();
 const { workload } = snapshot;

@@ -1,4 +1,3 @@
-import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import {
@@ -8,18 +7,19 @@ import {
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import {
   certificateChain,
   createWebhookClient,
   SERVICE_NAME,
 } from "../../tests/fixtures/webhook/webhook_client.ts";
+import { serveWebhookObjects } from "../../tests/fixtures/webhook/webhook_objects.ts";
 import { type ConnectedWebhookOptions, connectWebhook, runWebhook } from "./connect_webhook.ts";
 import { endpointSpec, keepEndpoint, REPAIR_EVERY_MS } from "./keep_endpoint.ts";
 import { endpointSliceName, WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_objects.ts";
-import { silentLog } from "../../shared/log.ts";
-import { seededRandom } from "../../shared/random.ts";
-import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { serveWebhookObjects } from "../../tests/fixtures/webhook/webhook_objects.ts";
 
 const REVIEW = JSON.stringify({
   apiVersion: "admission.k8s.io/v1",

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { KeyedCertificate, Validity } from "../../adapters/webhook/certificates.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import type { StoredTexts } from "../../shared/admission/ports.ts";
 import { silentLog } from "../../shared/log.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import {
   createPaperCertificates,
   WEBHOOK_NAMES,
   type WebhookReplica,
   webhookScene,
 } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import type { StoredTexts } from "../../shared/admission/ports.ts";
-import type { KeyedCertificate, Validity } from "../../adapters/webhook/certificates.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
 import {
   AUTHORITY_LIFE_MS,
   certificateStep,
@@ -271,8 +271,8 @@ function step(stored: StoredPairs | { readonly fault: string } | undefined, afte
 pure("certificateStep() renews what is unusable, or past two thirds of its life", () => {
   const stored = pairs(LONG, SHORT);
   // 60 days from its beginning, which is set back by an hour.
-  const servingMs = 60 * DAY_MS - 3_600_000;
-  const authorityMs = 365 * DAY_MS * 2 / 3 - 3_600_000;
+  const servingMs = 60 * DAY_MS - HOUR_MS;
+  const authorityMs = 365 * DAY_MS * 2 / 3 - HOUR_MS;
   const later = pairs(LONG, lifeFrom(START_MS + authorityMs - DAY_MS, SERVING_LIFE_MS));
   const rows: readonly (readonly [string, Parameters<typeof step>[0], number?])[] = [
     ["authority: there are none yet", undefined],
@@ -285,7 +285,7 @@ pure("certificateStep() renews what is unusable, or past two thirds of its life"
     [`serving: the certificate is not for ${WEBHOOK_NAMES[0]}`, pairs(LONG, SHORT, ["old.svc"])],
     ["nothing", pairs(LONG, SHORT, ["old.svc", ...WEBHOOK_NAMES])],
     // One that begins a little later by another's clock.
-    ["nothing", stored, -2 * 3_600_000],
+    ["nothing", stored, -2 * HOUR_MS],
   ];
   for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
 });

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { seededRandom } from "../../shared/random.ts";
 import {
   sampleContainer,
@@ -7,6 +8,7 @@ import {
 import { assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import { stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { nodeWith, requests } from "../../tests/fixtures/lab/one_pod_node.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { arenaPage } from "../arena/arena_page.ts";
@@ -14,22 +16,19 @@ import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
 import { chargeQuotas, checkLimitRanges } from "./api/admission.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { misfit } from "./kubelet.ts";
+import { planLimits } from "./oracle/oracle_rival.ts";
 import { readRequestLog } from "./oracle/play_log.ts";
+import { headline, keyFigures, renderReport, tallySentence } from "./report/render_report.ts";
+import { SCORE_MEASURES } from "./report/score_measures.ts";
 import { replayPolicy } from "./rightsizing/replay_policy.ts";
+import { judgeReplay } from "./rightsizing/replay_rule.ts";
 import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
+import type { RunRecord, RunScores } from "./run_record.ts";
 import { createScene } from "./scene.ts";
 import { parseTimedValues, parseTrace, type Trace, type TraceFormat } from "./trace.ts";
 import { guessOf, readShippedTrace } from "./trace_files.ts";
 import { busiestWindow, scaleToMean, scaleToP95 } from "./trace_shape.ts";
 import { createVirtualClock } from "./virtual_clock.ts";
-import { judgeReplay } from "./rightsizing/replay_rule.ts";
-import { planLimits } from "./oracle/oracle_rival.ts";
-import assert from "node:assert/strict";
-import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
-import type { RunRecord, RunScores } from "./run_record.ts";
-import { headline, keyFigures, renderReport } from "./report/render_report.ts";
-import { SCORE_MEASURES } from "./report/score_measures.ts";
-import { tallySentence } from "./report/render_report.ts";
 
 function test(name: string, ...texts: Parameters<typeof assertTexts>): void {
   pure(name, () => assertTexts(...texts));

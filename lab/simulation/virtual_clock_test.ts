@@ -1,7 +1,7 @@
-import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { clockContract } from "../../tests/contract/clock_and_cgroup_contracts.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { createVirtualClock } from "./virtual_clock.ts";
 
 clockContract("createVirtualClock()", () => {

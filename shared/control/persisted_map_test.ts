@@ -1,6 +1,6 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
 import { ApiError } from "../api/api_error.ts";
 import { type Log, silentLog } from "../log.ts";

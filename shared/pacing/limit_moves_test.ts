@@ -262,6 +262,7 @@ pure("planChanges() raises, lowers or leaves a single container", () => {
     [{ ...nearly, throttledMsPerS: 0 }, {}, ""],
     [{ ...nearly, ceiling: 550 }, {}, ""],
     [nearly, { raisedAt: 99_001 }, ""],
+    [nearly, { changedAt: 99_000 }, "540 Throttled"],
     [nearly, { changedAt: 99_000 }, "", { capacity: 550 }],
     [{ share: 100 }, {}, "100 NodeOverloaded", { mode: "overloaded", capacity: 50 }],
     // Lower demand after the wait, and a smaller node by its name.
@@ -281,6 +282,9 @@ pure("planChanges() grants what is free, and lets the surplus of others pay", ()
   const since = (changedAt: number) =>
     changes([[nearly, { changedAt }], surplus], { capacity: 840 });
   assert.deepEqual([since(100_000), since(0)], [["", ""], ["", "270 FundsRaise"]]);
+  // Free: 1047.6 − 1000, which is enough for one of them.
+  const recently: Given = [nearly, { changedAt: 100_000 }];
+  assert.deepEqual(changes([recently, recently], { capacity: 1080 }), ["540 Throttled", ""]);
   // Raises that relieve more go before those to a close ceiling. Free: 970 − 500 − 370 = 100.
   const close: Given = [{ share: 590, ceiling: 590, throttledMsPerS: 60 }, { changedAt: 100_000 }];
   const third: Given = [{ share: 270 }, { limit: 270 }];

@@ -17,6 +17,7 @@ import {
   podOf as pod,
   podWith,
   THERE,
+  UNBOUNDED,
   wants,
 } from "../../tests/fixtures/market/decide_claim.ts";
 import { forAll } from "../../tests/fixtures/for_all.ts";
@@ -291,8 +292,6 @@ function range(...items: LimitRangeItem[]) {
   return { metadata: { name: "r", namespace: "shop", uid: "", resourceVersion: "" }, items };
 }
 
-const ANYTHING = { min: 0, max: Infinity, ratio: Infinity };
-
 pure("resourceRangesOf() has the tightest range of CPU and of memory, and all defaults", () => {
   const defaults = { "requests.memory": "1Gi", "limits.memory": "2Gi" };
   const ranges = resourceRangesOf([
@@ -302,8 +301,8 @@ pure("resourceRangesOf() has the tightest range of CPU and of memory, and all de
     range({ type: "Container", defaults: { ...defaults, "limits.cpu": "500m" } }),
   ]);
   assert.deepEqual(ranges, {
-    cpu: { container: { ...ANYTHING, min: 10, max: 900 }, pod: ANYTHING },
-    memory: { container: { min: 5, max: 300, ratio: 2 }, pod: { ...ANYTHING, max: 800 } },
+    cpu: { container: { ...UNBOUNDED, min: 10, max: 900 }, pod: UNBOUNDED },
+    memory: { container: { min: 5, max: 300, ratio: 2 }, pod: { ...UNBOUNDED, max: 800 } },
     defaults: ["limits.cpu", "limits.memory", "requests.memory"],
   });
   for (const none of [[], [range()], [{ ...range(), unreadable: "Cannot read it" }]]) {

@@ -1,4 +1,5 @@
 import { assertLines, assertTexts } from "../../tests/fixtures/assert_sentences.ts";
+import { cpuRanges, UNBOUNDED } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
   asks,
@@ -54,11 +55,10 @@ function assertGuardTexts(
 
 const { workload, pods } = rightsizingSnapshot();
 const onePod = pods.slice(0, 1);
-const ANY = { min: 0, max: Infinity, ratio: Infinity };
 const rollout = (updated: number, total: number, halted = false) => ({
   workload: { ...workload, rollout: { updated, total, halted } },
 });
-const upTo = (max: number) => ({ ranges: { cpu: { container: { ...ANY, max }, pod: ANY } } });
+const upTo = (max: number) => ({ ranges: cpuRanges({ max }) });
 const cpuInForce = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
 
 pure("sentences of the guards about policy and workload", () =>
@@ -122,7 +122,7 @@ pure("sentences of the guards about nodes, quotas, classes and limits", () =>
       "LimitRange": { ...asks(250, 96, { cpuLimit: 300 }), strategy: LIMITS, ...upTo(200) },
       "LimitRange, container": upTo(180),
       "LimitRange, all containers": {
-        ranges: { memory: { container: ANY, pod: { ...ANY, min: 1024 * MI } } },
+        ranges: { memory: { container: UNBOUNDED, pod: { ...UNBOUNDED, min: 1024 * MI } } },
       },
       "QuotaExceeded": { quotas: [{ name: "q", resource: "cpu", side: "requests", room: 60 }] },
       "NodeCapacity": small,

@@ -1,6 +1,10 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
+import { cpuLimits, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { forAll } from "../../tests/fixtures/for_all.ts";
+import { UNBOUNDED } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import {
   bareContainer,
   MI,
@@ -8,17 +12,14 @@ import {
   rightsizingSnapshot,
   templateContainer,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
-import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
-import type { PodTemplate, ResourceField } from "../api/workload.ts";
-import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
-import fc from "fast-check";
-import { cpuLimits, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
+import type { PodTemplate, ResourceField } from "../api/workload.ts";
 import type { ScopedPod } from "../resize/checks/resource_quota.ts";
 import { rightsizedWorkload } from "./guards/rightsizing_snapshot.ts";
 import { largestNode, namespaceRules } from "./namespace_bounds.ts";
 import { publishedVPA } from "./published_vpa.ts";
+import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
 import { annotationPatch, isOwnAnnotation, workloadAnnotations } from "./workload_annotations.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
@@ -196,8 +197,7 @@ pure("namespaceRules() keeps to quotas that count a pod or one to come, by their
 pure("namespaceRules() has the LimitRanges, and names each that can't be read", () => {
   const of = (...limitRanges: Parameters<typeof namespaceRules>[0]["limitRanges"]) =>
     namespaceRules({ limitRanges, quotas: [] }, { pods: [], template: TEMPLATE });
-  const any = { min: 0, max: Infinity, ratio: Infinity };
-  const ranges = { memory: { container: any, pod: { ...any, max: 5 } } };
+  const ranges = { memory: { container: UNBOUNDED, pod: { ...UNBOUNDED, max: 5 } } };
   assert.deepEqual(of(range), { ranges, quotas: [], unreadable: [] });
   assert.deepEqual(of(), { quotas: [], unreadable: [] });
   const unreadable = "its limits are negative";

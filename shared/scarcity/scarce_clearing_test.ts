@@ -7,7 +7,12 @@ import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { nextLoad, type RecentLoad } from "../market/market_container.ts";
 import { clearScarce, DIVIDED_FACTOR, type ScarceBidder } from "./scarce_clearing.ts";
-import { newNodeState, nextNodeState, type NodeStateMemory } from "./node_state.ts";
+import {
+  newNodeState,
+  nextNodeState,
+  type NodeStateMemory,
+  stateAfterClearing,
+} from "./node_state.ts";
 
 /**
  * Differences from a container at its ceiling of 4000 m that uses 1000 m, and over 1 s nothing; null:
@@ -324,4 +329,12 @@ pure("nextNodeState() is scarce at the capacity, ample after 10 s of clearly les
       assert.deepEqual(memory, expected);
     }
   }
+});
+
+pure("stateAfterClearing() is scarce since the first clearing in which needs do not fit", () => {
+  const modes = ["uncongested", "congested", "overloaded", "uncongested"] as const;
+  let memory = newNodeState(0);
+  const states = modes.map((mode, now) => memory = stateAfterClearing(memory, { now, mode }));
+  const found = states.map(({ state, since }) => `${state} ${since}`);
+  assert.deepEqual(found, ["ample 0", "scarce 1", "scarce 1", "ample 3"]);
 });

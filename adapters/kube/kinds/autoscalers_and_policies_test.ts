@@ -169,7 +169,7 @@ pure("parseVerticalPodAutoscaler() takes one without a target for one of every w
     assert.match(unreadable, /spec\.targetRef\.(kind|name)$/);
   }
   const off = { updatePolicy: { updateMode: "Off" } };
-  // It does nothing, to whomever.
+  // In mode Off it changes no pod, whichever workload it is for.
   assert.equal(parseVerticalPodAutoscaler({ metadata, spec: off }).unreadable, undefined);
 });
 

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { paint } from "../../terminal/terminal_text.ts";
 import { parse } from "yaml";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { nextText, phaseTone } from "../../../shared/view/placed_workloads.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
+import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import {
   addShopWorkload,
   NOW,
@@ -9,16 +13,12 @@ import {
   remember,
   SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
-import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { paint } from "../../terminal/terminal_text.ts";
 import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { fittedScreen } from "./placement_command.ts";
 import { splitBar } from "./placement_detail.ts";
-import { nextText, phaseTone } from "../../../shared/view/placed_workloads.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const UNTIL = "2026-01-01T00:00:06.000Z";

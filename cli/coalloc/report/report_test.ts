@@ -270,13 +270,9 @@ shopTest("report writes a difference that rounds to nothing without a sign", asy
 
 const HOUR_MS = 3_600_000;
 const REQUEST: HistoryRequest = {
-  ...{
-    server: "http://p:9090",
-    matchers: [],
-    nowMs: 9 * HOUR_MS,
-    sinceMs: HOUR_MS,
-    beforeMs: 8 * HOUR_MS,
-  },
+  server: "http://p:9090",
+  matchers: [],
+  ...{ nowMs: 9 * HOUR_MS, sinceMs: HOUR_MS, beforeMs: 8 * HOUR_MS },
   ...{ namespace: { all: true }, namespaces: ["shop"], pods: 10 },
 };
 
@@ -334,7 +330,7 @@ pure("readHistory() gives the reason where the period before can't be read", asy
   assert.match(whysOf(one, "before")[0] ?? "", /--since/);
 });
 
-pure("readHistory() adds up no several clusters, nor those of earlier leaders", async () => {
+pure("readHistory() adds up neither several clusters nor what earlier leaders said", async () => {
   const kubelets = await read((query) =>
     /^count\(group.*container_cpu/.test(query) ? 3 : undefined
   );
@@ -352,9 +348,8 @@ pure("readHistory() asks a few queries at a time, and for fewer moments of many 
     (await read(() => undefined, { pods, sinceMs: 168 * HOUR_MS })).queries.map((query) =>
       /:(\d+s)\]\) \/ scalar/.exec(query)?.[1]
     ).find((step) => step !== undefined);
-  assert.deepEqual([await stepOf(100), await stepOf(1000), await stepOf(50_000)], [
-    ...["605s", "1210s", "6048s"],
-  ]);
+  const steps = [await stepOf(100), await stepOf(1000), await stepOf(50_000)];
+  assert.deepEqual(steps, ["605s", "1210s", "6048s"]);
 });
 
 pure("readHistory() asks nothing of containers where no pod is in the market", async () => {

@@ -1,26 +1,26 @@
-import { type Pod, type PodContainer, withResources } from "../../../shared/api/pod.ts";
-import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
-import type { Namespace } from "../../../shared/api/namespace.ts";
+import assert from "node:assert/strict";
 import {
   ALLOW_OVERRIDES,
   MAX_CPU,
   PRIORITY_MULTIPLIER,
   STARTUP_BOOST,
 } from "../../../shared/api/market_keys.ts";
+import type { Namespace } from "../../../shared/api/namespace.ts";
+import { type Pod, type PodContainer, withResources } from "../../../shared/api/pod.ts";
+import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
 import {
   sampleContainer,
   sampleGuaranteed,
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import { bidInput, cpuRanges, INPUT_NOW_MS } from "../../../tests/fixtures/market/decide_claim.ts";
-import { type BoundsDraft, type BoundsInput, boundsOf } from "./bounds.ts";
-import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
-import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidInput } from "./bid_rules.ts";
-import assert from "node:assert/strict";
+import { type BoundsDraft, type BoundsInput, boundsOf } from "./bounds.ts";
 
 function running(change: ContainerFields = {}): PodContainer {
   return sampleContainer({ containerID: `containerd://${change.name ?? "app"}`, ...change });

@@ -104,13 +104,8 @@ pure("reportCycle() writes no status of an aborted or outdated cycle", async () 
 
 function withCondition(policy: typeof POLICY, reason: Condition["reason"], message: string) {
   const lastTransitionTime = new Date(NOW_MS).toISOString();
-  const condition = {
-    type: "Ready",
-    status: "False",
-    reason,
-    message,
-    lastTransitionTime,
-  } as const;
+  const state = { type: "Ready", status: "False" } as const;
+  const condition = { ...state, reason, message, lastTransitionTime };
   return { ...policy, status: { conditions: [condition] } };
 }
 

@@ -341,7 +341,7 @@ Deno.test("createCustomUsageSource() reports a rejected query and a failing serv
   assertMatches(await problemOf(ANSWER, { maxBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
 });
 
-Deno.test("createCustomUsageSource() reports which part of an answer is none", async () => {
+Deno.test("createCustomUsageSource() reports which part of an answer is invalid", async () => {
   const [problem, message = ""] = await problemOf({
     containers: { app: { cpuMillicores: [[1, -2]] } },
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   asks,
@@ -118,8 +119,7 @@ pure("validValues() drops what another party has changed, and cuts to what is al
   const narrow = { policy: autoPolicy(LIMITED.strategy, { bounds: memoryBounds }) };
   const cpu = { container: "app", cpu: 500 };
   const open = { containers: [sized([100, 64])] };
-  const any = { min: 0, max: Infinity, ratio: Infinity };
-  const ranges = { cpu: { container: { ...any, max: 200 }, pod: any } };
+  const ranges = cpuRanges({ max: 200 });
   const quota = (room: number) => ({
     quotas: [{ name: "q", resource: "cpu", side: "requests", room } as const],
   });
