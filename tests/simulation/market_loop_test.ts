@@ -279,7 +279,7 @@ sceneTest(
         ["--rightsizing", "on"],
       ]),
       ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
-      rightsizing: simulatedRightsizing(api, { source }).api,
+      rightsizing: simulatedRightsizing(api, { source }),
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);
