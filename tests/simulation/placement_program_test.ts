@@ -82,6 +82,21 @@ Deno.test("runController() that is killed in a burst costs placements, and neith
   assert.ok(halves > 5, `${halves}`);
 });
 
+clusterTest("runController() fills the floor though creations are denied", async (cluster) => {
+  cluster.share = "100%";
+  cluster.floor = 2;
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  for (const denials of [1, 2, 3, 5]) {
+    cluster.denials = denials;
+    cluster.replicas = 3;
+    await cluster.pass(MINUTE_MS);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [2, 0], `${denials}`);
+    cluster.replicas = 0;
+    await cluster.pass(MINUTE_MS);
+  }
+});
+
 clusterTest("runController() moves what was there, as does the next leader", async (cluster) => {
   cluster.replicas = 10;
   await cluster.pass(5000);
