@@ -34,7 +34,7 @@ export function contractTests<H extends ContractHarness>(open: OpenHarness<H>): 
     });
 }
 
-/** The UID of no object: in a write, that of one that was made anew. */
+/** A UID that no object has: in a write, it names an object that was replaced. */
 export const OTHER_UID = "00000000-0000-4000-8000-000000000000";
 
 /** The server's refusal of a write. */
