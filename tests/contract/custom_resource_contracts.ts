@@ -16,6 +16,7 @@ import {
   INVALID,
   NOT_FOUND,
   type OpenHarness,
+  OTHER_UID,
 } from "./support/contract_harness.ts";
 import { sampleAllocation, sampleDesired } from "./support/sample_objects.ts";
 import type { NewReport, PolicyStatusWriter, ReportStore } from "../../shared/rightsizing/ports.ts";
@@ -34,7 +35,6 @@ export interface AllocationStoreHarness extends ContractHarness {
   read(allocation: PodAllocation): Promise<PodAllocation | undefined>;
 }
 
-const OTHER_UID = "00000000-0000-4000-8000-000000000000";
 const STATUS: PodAllocationStatus = {
   bounds: {
     revision: 1,

@@ -12,6 +12,7 @@ import {
   type ContractHarness,
   contractTests,
   type OpenHarness,
+  OTHER_UID,
 } from "./support/contract_harness.ts";
 import { sampleContainer, sampleGuaranteed } from "./support/sample_objects.ts";
 import assert from "node:assert/strict";
@@ -160,8 +161,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
         sampleContainer(),
         sampleContainer({ name: "extra" }),
       );
-      const uid = "00000000-0000-4000-8000-000000000000";
-      await refused([limit(300)], INVALID, { uid });
+      await refused([limit(300)], INVALID, { uid: OTHER_UID });
       await refused([limit(90)], INVALID);
       await refused([limit(300, "other")], INVALID);
       // It takes all containers or none.
@@ -261,8 +261,7 @@ export function podEvictorContract(open: OpenHarness<PodEvictorHarness>): void {
 
   contract("evict() leaves another pod of the name", async (harness) => {
     const pod = await harness.running("web-0");
-    const uid = "00000000-0000-4000-8000-000000000000";
-    const other = { ...pod, metadata: { ...pod.metadata, uid } };
+    const other = { ...pod, metadata: { ...pod.metadata, uid: OTHER_UID } };
     assert.deepEqual(await evict(harness, other), { is: "gone" });
     await assertStays(harness, pod, true);
     const none = { ...pod, metadata: { ...pod.metadata, name: "none" } };

@@ -21,6 +21,7 @@ import {
   INVALID,
   NOT_FOUND,
   type OpenHarness,
+  OTHER_UID,
 } from "./support/contract_harness.ts";
 import { sampleContainer } from "./support/sample_objects.ts";
 import assert from "node:assert/strict";
@@ -41,7 +42,6 @@ export interface WorkloadWriterHarness extends ContractHarness {
 }
 
 const MI = 2 ** 20;
-const OTHER_UID = "00000000-0000-4000-8000-000000000000";
 const HOW = [{ serverSideApply: true }, { serverSideApply: false }] as const;
 
 /** As the guards take it. */

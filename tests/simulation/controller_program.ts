@@ -9,7 +9,7 @@ import { type Caches, createCaches, namedCaches } from "../../controller/caches.
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createParts } from "../../controller/parts.ts";
 import type { PlacementAPI } from "../../controller/placement/ports.ts";
-import { type RightsizingParts, runRightsizing } from "../../controller/rightsizing/run.ts";
+import { runRightsizing } from "../../controller/rightsizing/run.ts";
 import {
   type ControllerAPI,
   type ControllerParts,
@@ -172,13 +172,13 @@ export interface RightsizingOutside {
   readonly correctionStore?: CheckpointStore;
 }
 
-/** Rightsizing's ports on the simulated API, and its settings. */
+/** Rightsizing's ports on the simulated API. */
 export function simulatedRightsizing(
   api: SimulatedClient & Pick<SimulatedAPI, "store" | "rightsizingEvents">,
   { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
-): Pick<RightsizingParts, "api" | "settings"> {
+): RightsizingAPI {
   const writers = controllerPorts(api);
-  const ports: RightsizingAPI = {
+  return {
     sources: {
       policies: api.listWatch("OptimizationPolicy"),
       reports: api.listWatch("RecommendationReport"),
@@ -197,8 +197,6 @@ export function simulatedRightsizing(
       close: () => {},
     }),
   };
-  const settings = CONTROLLER_SETTINGS.parse({});
-  return { api: ports, settings: () => settings };
 }
 
 /** It runs until it is disposed of. */
@@ -209,13 +207,15 @@ export function startRightsizing(
   const end = new AbortController();
   const [random, log] = [seededRandom(21), silentLog];
   const caches = createCaches(cacheSources(api), { clock, random, log });
-  const rightsizing = simulatedRightsizing(api, outside);
-  const copies = createRightsizingInformers(rightsizing.api.sources, { clock, random, log });
+  const ports = simulatedRightsizing(api, outside);
+  const copies = createRightsizingInformers(ports.sources, { clock, random, log });
+  const settings = CONTROLLER_SETTINGS.parse({});
   const ended = [
     ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
     ...Object.values(copies).map((copy) => copy.run(end.signal)),
     runRightsizing({
-      ...rightsizing,
+      api: ports,
+      settings: () => settings,
       caches,
       informers: copies,
       allocationStore: api.allocationStore,

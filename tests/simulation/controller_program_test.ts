@@ -8,6 +8,8 @@ import {
   simulatedPlacement,
   startProgram,
 } from "./controller_program.ts";
+import { reconcilerStage } from "../fixtures/market/reconciler_stage.ts";
+import { pure } from "../fixtures/pure.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/recorded_ports.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
@@ -173,6 +175,21 @@ programTest("runs without pods/resize: the market holds until then", async (scen
     },
   },
 }));
+
+pure("runAllocationLoop() counts why a limit is held; a refusal is an event, too", async () => {
+  const { reconcile, want, clock, state, heldBy, events } = reconcilerStage();
+  for (const atMs of [0, 0, 2000]) {
+    await clock.runUntil(atMs);
+    await reconcile();
+  }
+  const waiting = [heldBy.splice(0), events.splice(0).map(({ reason }) => reason)];
+  assert.deepEqual(waiting, [["Waiting"], []]);
+  want("300m");
+  state.refusal = new ApiError(403, "Forbidden", "exceeded quota: cpu");
+  await reconcile();
+  const refused = [heldBy, events.map(({ reason }) => reason)];
+  assert.deepEqual(refused, [["QuotaExceeded"], ["CPULimitFailed"]]);
+});
 
 /** A pod with its original limit of 200 m back, since its agent, which wanted 300 m, fell silent. */
 async function restoredPod(scene: ControllerScene): Promise<void> {

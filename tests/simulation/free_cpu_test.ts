@@ -11,6 +11,7 @@ import { DIVIDED_FACTOR } from "../../shared/scarcity/scarce_clearing.ts";
 import { sampleContainer, sampleGuaranteed } from "../contract/support/sample_objects.ts";
 import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
+import { limitChanges } from "./limit_changes.ts";
 import { playMarket } from "../../lab/simulation/play_scene.ts";
 
 /** Limits where idle CPU is free, in a closed loop with the model of a node. */
@@ -249,18 +250,11 @@ loopTest("sends decreases that pay for raises before the raises after an outage"
     else scene.want(name, 200, "FundsRaise");
   }
   await scene.pass(2000);
-  const moves: number[] = [];
-  const limits = new Map(names.map((name) => [name, scene.limits(name).wanted ?? 0]));
-  scene.api.store.onChange(() => {
-    for (const [name, before] of limits) {
-      const { wanted = 0 } = scene.limits(name);
-      if (wanted !== before) moves.push(wanted - before);
-      limits.set(name, wanted);
-    }
-  });
+  const changes = limitChanges(scene);
   scene.startController({ maxResizesPerSecond: 2 });
   await scene.pass(20_000);
   for (const [index, name] of names.entries()) scene.assertLimit(index < 5 ? 600 : 200, name);
+  const moves = changes.map(({ by }) => by);
   assert.deepEqual(moves, [...Array<number>(5).fill(-400), ...Array<number>(5).fill(400)]);
 });
 
@@ -283,22 +277,14 @@ loopTest("raises throttled pods first, and reports once that the rate binds", as
   for (const name of rose) scene.want(name, 700);
   for (const name of throttled) scene.want(name, 800, "Throttled");
   await scene.pass(2000);
-  const changed: string[] = [];
-  const limits = new Map([...fell, ...rose, ...throttled].map((name) => [name, 600]));
-  scene.api.store.onChange(() => {
-    for (const [name, before] of limits) {
-      const { wanted = 0 } = scene.limits(name);
-      if (wanted !== before) changed.push(name);
-      limits.set(name, wanted);
-    }
-  });
+  const changes = limitChanges(scene);
   const bottlenecks: boolean[] = [];
   scene.startController({ maxResizesPerSecond: 1 }, {
     observer: { resizeQueue: ({ isBottleneck }) => void bottlenecks.push(isBottleneck) },
   });
   await scene.pass(15_000);
   // The first was sent when no other had been looked at.
-  const order = changed.map((name) => name.slice(2, 3)).join("");
+  const order = changes.map(({ name }) => name.slice(2, 3)).join("");
   assert.match(order, /^.?t{5}r{6,}$|^.t{4}r{6,}$/, order);
   const shared = scene.events("CPULimitHeld").filter(({ about }) => about?.kind === "Namespace");
   assert.deepEqual(shared.map(({ message }) => message.split(":")[0]), ["RateLimited"]);

@@ -24,6 +24,7 @@ import {
   startRightsizing,
 } from "./controller_program.ts";
 import { type ControllerScene, loopTest, optOut, sceneTest } from "./controller_scene.ts";
+import { limitChanges } from "./limit_changes.ts";
 
 loopTest("publishes bounds, patches, reports Applied, and then writes nothing", async (scene) => {
   scene.startController();
@@ -135,15 +136,11 @@ loopTest("spreads the reconciles of pods that it saw together", async (scene) =>
 loopTest("leaves minResizeInterval between changes of a pod", async (scene) => {
   scene.startController({ minResizeIntervalMs: 5000 });
   await scene.raise();
-  const changes: number[] = [];
-  let before = scene.limits().wanted;
-  scene.api.store.onChange(() => {
-    const { wanted } = scene.limits();
-    if (wanted !== before) changes.push(scene.clock.monotonic());
-    before = wanted;
-  });
-  for (let turn = 0; turn < 40; turn++) await scene.wantFor(500, before === 600 ? 120 : 600);
-  const gaps = changes.slice(1).map((atMs, index) => atMs - (changes[index] ?? 0));
+  const changes = limitChanges(scene);
+  for (let turn = 0; turn < 40; turn++) {
+    await scene.wantFor(500, scene.limits().wanted === 600 ? 120 : 600);
+  }
+  const gaps = changes.slice(1).map(({ atMs }, index) => atMs - (changes[index]?.atMs ?? 0));
   assert.ok(changes.length >= 3 && changes.length <= 4, `${changes.length} changes`);
   assert.ok(Math.min(...gaps) >= 4995, gaps.join());
   // Original limits don't wait.
@@ -279,7 +276,7 @@ sceneTest(
         ["--rightsizing", "on"],
       ]),
       ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
-      rightsizing: simulatedRightsizing(api, { source }).api,
+      rightsizing: simulatedRightsizing(api, { source }),
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);

@@ -75,6 +75,8 @@ export class PlacementCluster {
   readonly api: SimulatedAPI;
   readonly kind: PlacedKind;
   replicas = 0;
+  /** So many creations are denied after the webhook was asked, as by a quota. */
+  denials = 0;
   /** Annotation `spotalis.io/min-on-demand`. */
   floor = 0;
   /** Annotation `spotalis.io/spot-percentage`. */
@@ -303,6 +305,7 @@ export class PlacementCluster {
     const mutators = this.webhookUp ? this.#service.mutators() : [];
     const within = { clock: this.clock, withinMs: ADMISSION_MS };
     const { patch } = await runMutators(request, mutators, within);
+    if (this.denials > 0) return void this.denials--;
     const stored = storedPod(request, { name: name ?? `${set.name}-${number}`, owner, patch });
     if (this.api.store.tables.Pod.get(`shop/${stored.metadata.name}`) !== undefined) return;
     const metadata = { ...stored.metadata, uid: "", resourceVersion: "" };

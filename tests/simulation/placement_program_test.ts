@@ -1,6 +1,7 @@
 /** The whole controller with placement on, in virtual time. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { cases } from "../fixtures/cases.ts";
@@ -9,6 +10,7 @@ import { tainted } from "./placement_scheduler.ts";
 
 /** Until a replica leads and decides: the election, what it remembers, and the time to settle. */
 const BEGIN_MS = 10_000;
+const MINUTE_MS = 60_000;
 
 clusterTest("runController() splits new pods, also through a change of leader", async (cluster) => {
   const first = cluster.start("10.0.0.1");
@@ -80,6 +82,21 @@ Deno.test("runController() that is killed in a burst costs placements, and neith
   assert.ok(halves > 5, `${halves}`);
 });
 
+clusterTest("runController() fills the floor though creations are denied", async (cluster) => {
+  cluster.share = "100%";
+  cluster.floor = 2;
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  for (const denials of [1, 2, 3, 5]) {
+    cluster.denials = denials;
+    cluster.replicas = 3;
+    await cluster.pass(MINUTE_MS);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [2, 0], `${denials}`);
+    cluster.replicas = 0;
+    await cluster.pass(MINUTE_MS);
+  }
+});
+
 clusterTest("runController() moves what was there, as does the next leader", async (cluster) => {
   cluster.replicas = 10;
   await cluster.pass(5000);
@@ -118,6 +135,45 @@ clusterTest("runController() moves nothing in read-only mode", async (cluster) =
   assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
 });
 
+clusterTest("runController() goes on a minute after a failed eviction", async (cluster) => {
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  let failures = 0;
+  cluster.refusal = () => {
+    if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
+    cluster.refusal = undefined;
+    return { is: "blocked", message: "later" };
+  };
+  // However seldom all workloads are reconciled.
+  cluster.start("10.0.0.1", { "--resync-period": "1h" });
+  await cluster.pass(300_000);
+  assert.deepEqual([failures, cluster.counts], [2, { spot: 7, "on-demand": 3 }]);
+});
+
+clusterTest(
+  "runController() reports the floor on-demand, and how long pods wait",
+  async (cluster) => {
+    const { registry } = cluster.start("10.0.0.1");
+    const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
+    const valueOf = async (name: string): Promise<number> => {
+      const start = `mbcas_placement_${name}{${OF_WEB}} `;
+      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
+      return Number(line?.slice(start.length));
+    };
+    cluster.floor = 2;
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    assert.equal(await valueOf("workload_floor_replicas"), 2);
+    assert.equal(await valueOf("pending_seconds"), 0);
+    cluster.removeNodes("on-demand");
+    await cluster.pass(20 * MINUTE_MS);
+    assert.equal(await valueOf("workload_floor_replicas"), 2);
+    const pending = await valueOf("pending_seconds");
+    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
+  },
+);
+
 clusterTest("runController() makes pods on-demand while spot nodes are short", async (cluster) => {
   const first = cluster.start("10.0.0.1");
   const second = cluster.start("10.0.0.2");
@@ -143,8 +199,6 @@ clusterTest("runController() makes pods on-demand while spot nodes are short", a
   await cluster.pass(600_000);
   assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
 });
-
-const MINUTE_MS = 60_000;
 
 /** Pods that ask for spot nodes without a webhook's answer. */
 const FOR_SPOT = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
@@ -197,4 +251,32 @@ clusterTest("a fallback recreates pods that no webhook saw ever more rarely", as
     reported.map(({ message }) => / webhook .*\?$/.test(message)),
     Array.from({ length: 10 }, (_, index) => index % 2 === 1),
   );
+});
+
+clusterTest("a refused eviction is requested now and then, and reported once", async (cluster) => {
+  await cluster.begin(10);
+  let asked = 0;
+  cluster.refusal = () => {
+    asked++;
+    return { is: "blocked", message: "a budget" };
+  };
+  const there = cluster.podsOn("spot-0");
+  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
+  const { Pod } = cluster.api.store.tables;
+  for (let second = 0; second < 600; second++) {
+    // A change of a pod makes the controller look.
+    const [other] = Pod.all().filter(({ nodeName }) => nodeName === "on-demand-0");
+    Pod.modify(`shop/${other?.metadata.name}`, (pod) => {
+      const annotations = { ...pod.metadata.annotations, second: `${second}` };
+      return { ...pod, metadata: { ...pod.metadata, annotations } };
+    });
+    await cluster.pass(1000);
+  }
+  // With a cooldown of 10 s, once in that time.
+  assert.ok(asked >= there * 50 && asked <= there * 61, `${asked} of ${there}`);
+  const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
+  assert.equal(reported.length, there);
+  cluster.refusal = undefined;
+  await cluster.pass(20_000);
+  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
 });

@@ -60,6 +60,19 @@ for (
   });
 }
 
+test("runRightsizingLoop() does not leave until the next cycle what fails for a while", async (scene) => {
+  busyDeployment(scene, "web", 1);
+  scene.api.failNext({ verb: "resize", kind: "Pod", status: 503, times: 3 });
+  scene.policy("all", { intervalMs: 24 * 60 * MINUTE_MS });
+  await scene.run(500);
+  const { status, reason } = scene.recordOf("web") ?? {};
+  assert.deepEqual([status, reason], ["Error", "ServerBusy"]);
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+  assert.equal(scene.api.requests.get("resize Pod"), 4);
+  assert.equal(reportsOf(scene, "UpdateFailed"), 1);
+});
+
 test("runRightsizingLoop() goes on with the others while a source hangs on some, and reports those", async (scene) => {
   const { source } = scene;
   const stuck = Array.from({ length: 3 }, (_, index) => `stuck${index}`);

@@ -237,3 +237,11 @@ test("runRightsizing() recommends nothing before it knows what was seen", async 
   await scene.run(5 * MINUTE_MS);
   assert.equal(recommendedMemory(scene), 228 * MI);
 });
+
+test("runRightsizing() begins without what was seen where it may not read that", async (scene) => {
+  scene.corrections.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
+  await scene.restart();
+  killed(scene);
+  await scene.run(MINUTE_MS);
+  assert.equal(recommendedMemory(scene), 228 * MI);
+});

@@ -246,7 +246,7 @@ Deno.test("the worlds of births have values in force, and pods that are taken an
 /** Runs the controller for a while; resolves with the pods that it evicted. */
 async function controlled(
   scene: CoallocScene,
-  { readOnly }: { readonly readOnly: boolean },
+  { readOnly, removed }: { readonly readOnly: boolean; readonly removed?: string },
 ): Promise<readonly string[]> {
   const { api, clock } = scene;
   const end = new AbortController();
@@ -277,6 +277,10 @@ async function controlled(
     events: ports.events,
   }, end.signal);
   await clock.runUntil(clock.monotonic() + 5000);
+  if (removed !== undefined) {
+    api.store.tables.Deployment.remove(removed);
+    await clock.runUntil(clock.monotonic() + 5000);
+  }
   end.abort();
   await clock.runUntil(clock.monotonic() + 1000);
   await loop;
@@ -321,6 +325,13 @@ Deno.test("placementCommand() names the pods that the controller then evicts", a
   const phases = Object.fromEntries((await shown(scene)).map(({ name, phase }) => [name, phase]));
   assert.equal(phases["short"], "Fallback");
   assert.deepEqual([phases["fit"], phases["rest"]], ["AsSpecified", "Paused"]);
+  await scene.close();
+});
+
+Deno.test("runPlacementLoop() deletes the status of a deleted workload at once", async () => {
+  const scene = placedScene({ nodes: ["od-1"] }, { name: "gone", nodes: ["od-1"] });
+  await controlled(scene, { readOnly: true, removed: "shop/gone" });
+  assert.deepEqual([...scene.placement.published.keys()], ["Deployment.web"]);
   await scene.close();
 });
 

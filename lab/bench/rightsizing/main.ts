@@ -98,7 +98,7 @@ const settings = {
 const every = { clock: systemClock, random: seededRandom(1), log: silentLog };
 const api = createSimulatedAPI(every);
 addCluster(api.store.tables, size);
-const { api: ports } = simulatedRightsizing(api, { source: NO_SAMPLER });
+const ports = simulatedRightsizing(api, { source: NO_SAMPLER });
 const caches = createCaches(cacheSources(api), every);
 const copies = createRightsizingInformers(ports.sources, every);
 const sources = connectUsageSources({ ...every, settings: () => settings, sampler: NO_SAMPLER });

@@ -216,7 +216,7 @@ export interface Mount {
 }
 
 /** Reads `/proc/mounts`, in which blanks in paths are octal escapes. Source: fstab(5). */
-export function parseMounts(text: string): readonly Mount[] {
+function parseMounts(text: string): readonly Mount[] {
   return text.split("\n").filter((line) => line !== "").map((line) => {
     const [, path = "", type = ""] = line.split(" ");
     return {
@@ -230,7 +230,7 @@ export function parseMounts(text: string): readonly Mount[] {
 }
 
 /** Mount points under a directory, the last mounted first, so that none hides another. */
-export function mountsBelow(mounts: readonly Mount[], directory: string): readonly string[] {
+function mountsBelow(mounts: readonly Mount[], directory: string): readonly string[] {
   return mounts.map(({ path }) => path).filter((path) => path.startsWith(`${directory}/`))
     .reverse();
 }
@@ -239,7 +239,7 @@ export function mountsBelow(mounts: readonly Mount[], directory: string): readon
  * Mount points of cgroup hierarchies of both versions, where the kubelet and the runtime look for
  * them. One elsewhere may show a part of a hierarchy only.
  */
-export function cgroupMounts(mounts: readonly Mount[]): readonly string[] {
+function cgroupMounts(mounts: readonly Mount[]): readonly string[] {
   return mounts.filter(({ type }) => type === "cgroup" || type === "cgroup2")
     .map(({ path }) => path)
     .filter((path) => path === CGROUP_ROOT || path.startsWith(`${CGROUP_ROOT}/`));

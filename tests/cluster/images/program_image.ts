@@ -64,7 +64,7 @@ function scriptPath({ name }: Program): string {
 export const DENO_PATH = "/deno";
 
 /** Paths of shared libraries in what `ldd` prints. */
-export function libraryPaths(ldd: string): string[] {
+function libraryPaths(ldd: string): string[] {
   return [...ldd.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);
 }
 

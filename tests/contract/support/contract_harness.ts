@@ -34,6 +34,9 @@ export function contractTests<H extends ContractHarness>(open: OpenHarness<H>): 
     });
 }
 
+/** A UID that no object has: in a write, it names an object that was replaced. */
+export const OTHER_UID = "00000000-0000-4000-8000-000000000000";
+
 /** The server's refusal of a write. */
 export type Refusal = Pick<ApiError, "status"> & Partial<Pick<ApiError, "reason" | "causes">>;
 

@@ -20,7 +20,7 @@ export interface SceneUse {
 }
 
 /** The workload that is asked about. */
-export const SCENE_WORKLOAD: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "uid-web" };
+const SCENE_WORKLOAD: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "uid-web" };
 
 /** Minutes that the scene is long. */
 export const SCENE_MINUTES = 45;

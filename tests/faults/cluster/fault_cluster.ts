@@ -53,7 +53,6 @@ import {
 } from "../../simulation/controller_program.ts";
 import { createAgent } from "../../../agent/agent.ts";
 import { AGENT_SETTINGS } from "../../../agent/settings.ts";
-import { effectiveSettings } from "../../../shared/config/load.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";
 import type { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
 
@@ -143,7 +142,7 @@ export function startFaultCluster(
         ...(["rightsizing", "placement", "webhook"].map((name) => [`--${name}`, "on"] as const)),
         ["--pod-ip", ip],
       ]),
-      rightsizing: rightsizing.api,
+      rightsizing,
       placement: simulatedPlacement(client, kept.placement),
       webhook: service.webhook({ ip, client, clock }),
     });
@@ -279,14 +278,8 @@ export function startAgent(
   const files = cgroupView(node);
   const advance = (): void => node.advance(clock.monotonic());
   const interval = `${SAMPLE_MS}ms`;
-  const flags = new Map([
-    ["--idle-cpu", idleCPU],
-    ["--sample-interval", interval],
-    ["--busy-sample-interval", interval],
-  ]);
-  const effective = effectiveSettings(AGENT_SETTINGS, { flags });
-  if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
-  const agent = createAgent(effective.values, {
+  const set = { idleCPU, sampleInterval: interval, busySampleInterval: interval };
+  const agent = createAgent(AGENT_SETTINGS.parse(set), {
     source: client.listWatch("PodAllocation", { nodeName }),
     writer: client.desiredWriter(nodeName),
     link: client.nodeLink(nodeName),

@@ -39,7 +39,7 @@ export interface Process {
 }
 
 /** A process that runs. */
-export function createProcess(clock: VirtualClock): Process {
+function createProcess(clock: VirtualClock): Process {
   let alive = true;
   let pausedUntilMs = -Infinity;
   let wallOffsetMs = 0;

@@ -112,7 +112,7 @@ export interface BuildableBinary
 }
 
 /** The module that requires what a binary is built from. `goMod`: the required module's own. */
-export function goModule(binary: BuildableBinary, goMod: string): GoModule {
+function goModule(binary: BuildableBinary, goMod: string): GoModule {
   const replaced = stagingModules(goMod);
   const lines = [
     `module coallocator.invalid/${binary.module.split("/").at(-1)}`,

@@ -22,8 +22,6 @@ export interface ImageSpec {
   readonly env?: readonly string[];
   /** User, or user and group: `65532:65532`. @default {"0:0"} */
   readonly user?: string;
-  /** @default {"/"} */
-  readonly workingDirectory?: string;
   /** As Go names it. @default {"amd64"} */
   readonly architecture?: "amd64" | "arm64";
 }
@@ -42,7 +40,7 @@ export function imageArchive(image: ImageSpec): Bytes {
     created: "1970-01-01T00:00:00Z",
     config: {
       User: image.user ?? "0:0",
-      WorkingDir: image.workingDirectory ?? "/",
+      WorkingDir: "/",
       Env: image.env ?? ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
       ...(image.entrypoint === undefined ? {} : { Entrypoint: image.entrypoint }),
       ...(image.command === undefined ? {} : { Cmd: image.command }),
