@@ -229,7 +229,7 @@ Deno.test("sentences of a user's own source of usage", () => {
 redirect
   HTTP 307: it sends on to another place
 unreadable
-  the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: expected array, received number"
+  the answer is not in the shape of a usage source: "containers.app.cpuMillicores: Invalid input: expected array, received number"
 `,
   );
 });

@@ -148,6 +148,6 @@ function refusal(status: number, text: string | undefined): UsageProblem {
 
 function unreadable({ issues: [issue] }: z.ZodError): UsageProblem {
   const where = issue === undefined ? "" : `${issue.path.join(".")}: ${issue.message}`;
-  const message = `the answer is none of a usage source: ${quotedText(where, 200)}`;
+  const message = `the answer is not in the shape of a usage source: ${quotedText(where, 200)}`;
   return { problem: "unreadable", message };
 }
