@@ -9,6 +9,7 @@ import {
   addTraceFlags,
   filePath,
   FORMAT_HELP,
+  giveUpOption,
   missingTrace,
   numberWithin,
   parseTaskFlags,
@@ -28,6 +29,8 @@ export interface ArenaOptions extends TaskFlags, TraceFlags {
   /** Names of the project's traces and scenes to play; all without it. */
   readonly scenes?: readonly string[];
   readonly seeds: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   /** P99 latency to be held, ms; without it, made from that without any limit. */
   readonly sloMs?: number;
   /** The busiest virtual minutes that are played at most. */
@@ -46,7 +49,9 @@ const DEFAULT_REPORT = "arena.html";
 
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
 export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaOptions> {
-  const read = parseTaskFlags<Partial<ArenaOptions> & Pick<ArenaOptions, "quick" | "json">>(
+  const read = parseTaskFlags<
+    Partial<ArenaOptions> & Pick<ArenaOptions, "quick" | "json" | "giveUp">
+  >(
     arenaCommand(),
     args,
   );
@@ -88,6 +93,7 @@ function arenaCommand(): Command {
       "P99 latency to hold",
       numberWithin({ min: 1, max: MOST_SLO_MS, whole: true }),
     )
+    .addOption(giveUpOption())
     .option(
       "--minutes <count>",
       "play at most the busiest minutes of each trace",
@@ -109,8 +115,9 @@ const HELP = `
 Algorithms: ${algorithmNames().join(", ")}
 Scenes: ${stageNames().join(", ")}
 
-The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
-the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
+The SLO is the P99 latency without any limit + 100 ms (one CFS period), the median over the seeds in
+whole ms, unless --slo-ms gives another; beside a noisy neighbour that of its victims, made from theirs
+alone. Of each algorithm the setting with the fewest cores
 that holds it is shown; --json prints all. ${ENTRIES.coallocator.algorithm} has one, where limits are at their
 ceilings while CPU is free, and plays a second time as ${ENTRIES.tight.algorithm}: ${ENTRIES.tight.setting}.
 

@@ -20,6 +20,7 @@ import {
   isCoallocator,
   isRival,
   isSameEntry,
+  medianLatency,
   type OutcomeColumn,
   outcomeColumns,
 } from "./outcome.ts";
@@ -195,11 +196,11 @@ function findings({ outcomes }: StageResult): string {
   ];
   return named.flatMap(([name, outcome]) => {
     if (outcome === undefined) return [];
-    const { median: { coresAllocated, p99Ms }, sloHeld } = outcome;
+    const { median: { coresAllocated }, sloHeld } = outcome;
     return [
-      `${name}: ${formatFigure(coresAllocated)} cores, P99 ${formatFigure(p99Ms)} ms, SLO ${
-        sloHeld ? "held" : "missed"
-      }.`,
+      `${name}: ${formatFigure(coresAllocated)} cores, P99 ${
+        formatFigure(medianLatency(outcome))
+      } ms, SLO ${sloHeld ? "held" : "missed"}.`,
     ];
   }).join(" ");
 }
@@ -264,12 +265,12 @@ function headText(head: OutcomeColumn["head"]): string {
 
 /** The median; of cores the spread over the seeds too. */
 function cellText(
-  { median, least, most }: AlgorithmOutcome,
+  outcome: AlgorithmOutcome,
   { score, text }: OutcomeColumn,
 ): string {
-  if (score !== "coresAllocated") return text(median);
-  const [low, high] = [least, most].map((of) => formatFigure(of.coresAllocated));
-  return low === high ? text(median) : `${text(median)} (${low} – ${high})`;
+  if (score !== "coresAllocated") return text(outcome);
+  const [low, high] = [outcome.least, outcome.most].map((of) => formatFigure(of.coresAllocated));
+  return low === high ? text(outcome) : `${text(outcome)} (${low} – ${high})`;
 }
 
 /** Held or missed, and by how many seeds where they disagree. */
@@ -301,10 +302,20 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   `;
   return html`
     <section class="method"
-      id="method"><h2>How this was measured</h2><p>Every algorithm met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; CoAllocator has one default. Series are of the first seed.</p>${lists}${algorithmNotes(
+      id="method"><h2>How this was measured</h2><p>Every algorithm met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. ${giveUpSentence(
+        results,
+      )}The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; CoAllocator has one default. Series are of the first seed.</p>${lists}${algorithmNotes(
         notes,
       )}</section>
   `;
+}
+
+function giveUpSentence([first]: readonly StageResult[]): string {
+  return first === undefined || first.giveUp === 0
+    ? ""
+    : `Clients give up ${
+      formatCount(first.giveUp, "second")
+    } after their request; an answer after more than a second is late. `;
 }
 
 /** The scaling of a trace before it was played, in a sentence. */
@@ -358,7 +369,7 @@ export const ALGORITHM_NOTES: ReadonlyMap<string, string> = new Map([
   [ENTRIES.equalCores.algorithm, "a yardstick: fixed limits that cost the cores of CoAllocator"],
   [
     ENTRIES.alone.algorithm,
-    "a yardstick: the pods beside a noisy neighbour, without it and without limits",
+    "a yardstick: the pods beside a noisy neighbour, without it and without limits, which their SLO is made from",
   ],
   [ENTRIES.unlimited.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
 ]);

@@ -46,6 +46,8 @@ export interface ArenaScores extends RunScores {
 export interface KnownLoad {
   /** Raises that reactions are measured from; without them, bursts are looked for. */
   readonly bursts?: readonly LevelChange[];
+  /** Clients give up so long after a request, s; 0: never. @default {0} */
+  readonly giveUp?: number;
   /** Changes for good of the first pod's load, up and down, that convergence is measured from. */
   readonly steps?: readonly LevelChange[];
 }
@@ -54,7 +56,10 @@ export interface KnownLoad {
 const FLOOR_SLACK = 1e-3;
 
 /** Scores a run. */
-export function scoreArena(run: RunSeries, { bursts, steps }: KnownLoad = {}): ArenaScores {
+export function scoreArena(
+  run: RunSeries,
+  { bursts, steps, giveUp = 0 }: KnownLoad = {},
+): ArenaScores {
   const { pods, stepS, nodeCPU, changes } = run;
   const base = scoreRun(run);
   const spans = pods.length * (pods[0]?.limit.length ?? 0) * stepS / 300;
@@ -71,7 +76,9 @@ export function scoreArena(run: RunSeries, { bursts, steps }: KnownLoad = {}): A
     psiPeak: pressures.reduce((most, values) => values.reduce((a, b) => Math.max(a, b), most), 0),
     envy: largestEnvy(pods, stepS),
     floorViolationS: pods.reduce((sum, pod) => sum + stepsBelowFloor(pod), 0) * stepS,
-    ...(first === undefined || bursts === undefined ? {} : scoreKnown(pods, { bursts, stepS })),
+    ...(first === undefined || bursts === undefined
+      ? {}
+      : scoreKnown(pods, { bursts, stepS, giveUp })),
     ...(first === undefined || steps === undefined ? {} : scoreSteps(first, { steps, stepS })),
   };
 }
@@ -90,12 +97,12 @@ function scoreVictims(pods: readonly PodSeries[]): Pick<ArenaScores, "victimsP99
 /** A missed burst enters with its length; where all were missed, too: algorithms are compared by it. */
 function scoreKnown(
   pods: readonly PodSeries[],
-  { bursts, stepS }: { readonly bursts: readonly LevelChange[]; readonly stepS: number },
+  { bursts, ...options }: { readonly bursts: readonly LevelChange[] } & BacklogOptions,
 ): Partial<ArenaScores> {
   if (bursts.length === 0) return {};
   const scored = pods.flatMap((pod) => {
     const changes = bursts.filter(({ pod: name = pods[0]?.name }) => name === pod.name);
-    return changes.length === 0 ? [] : [burstsOfPod(pod, { changes, stepS })];
+    return changes.length === 0 ? [] : [burstsOfPod(pod, { changes, ...options })];
   });
   const found = scored.flatMap((one) => one.found);
   const reactions = found.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
@@ -112,9 +119,10 @@ function scoreKnown(
 
 function burstsOfPod(
   pod: PodSeries,
-  { changes, stepS }: { readonly changes: readonly LevelChange[]; readonly stepS: number },
+  { changes, ...options }: { readonly changes: readonly LevelChange[] } & BacklogOptions,
 ): { readonly found: readonly Burst[]; readonly drains: readonly number[] } {
-  const open = backlog(pod, stepS);
+  const { stepS } = options;
+  const open = backlog(pod, options);
   const endS = open.length * stepS;
   return {
     found: changes.map((change) => knownReaction(pod, { change, stepS })),
@@ -169,19 +177,29 @@ const BEFORE_S = 10;
 /** Work of one CFS period waits under any limit that is not far too high. */
 const PERIOD_S = 0.1;
 
+interface BacklogOptions {
+  readonly stepS: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
+}
+
 /**
  * Work that has come and is not done, in ms of CPU, at the end of each step: what came less what was
- * used.
+ * used, and no more than came since the clients that give up next made their requests.
  */
 export function backlog(
   { demand, usage }: Pick<PodSeries, "demand" | "usage">,
-  stepS: number,
+  { stepS, giveUp }: BacklogOptions,
 ): Float64Array {
   const open = new Float64Array(demand.length);
+  const kept = giveUp === 0 ? Infinity : Math.round(giveUp / stepS);
   let sum = 0;
+  let recent = 0;
   for (let step = 0; step < demand.length; step++) {
     // Millicores are ms of CPU per s.
-    sum += ((demand[step] ?? 0) - (usage[step] ?? 0)) * stepS;
+    const came = (demand[step] ?? 0) * stepS;
+    recent += came - (demand[step - kept] ?? 0) * stepS;
+    sum = Math.min(sum + came - (usage[step] ?? 0) * stepS, recent);
     open[step] = sum;
   }
   return open;

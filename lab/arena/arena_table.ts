@@ -41,7 +41,7 @@ export function stageTable(result: StageResult, style: TerminalStyle = {}): stri
       row.algorithm,
       shorten(row.setting, NAME_WIDTH),
       row.sloHeld ? "held" : "missed",
-      ...columns.map(({ text }) => text(row.median)),
+      ...columns.map(({ text }) => text(row)),
     ],
     isCoallocator: isSameEntry(row, coallocator),
   }));

@@ -25,6 +25,8 @@ export interface Contest {
   /** Index of the stage among those of the arena. */
   readonly stage: number;
   readonly seed: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   /** Played in this order. Those that need the cores of CoAllocator come after it. */
   readonly entries: readonly Entry[];
   readonly oracle?: PlayOracleOptions;
@@ -45,7 +47,7 @@ export async function playContest(
 ): Promise<Played[]> {
   const stage = stages[contest.stage];
   if (stage === undefined) throw new RangeError(`Cannot play: there is no stage ${contest.stage}`);
-  const { scene, ...known } = buildStage(stage, contest.seed);
+  const { scene, ...known } = buildStage(stage, contest);
   const played: Played[] = [];
   for (const entry of contest.entries) {
     const run = await playInContest(entry, { scene, contest, played });
@@ -78,7 +80,7 @@ function playInContest(
   }
   if (isSameEntry(entry, ENTRIES.oracle)) {
     if (contest.oracle === undefined) throw new Error("Cannot play the oracle: it knows no SLO");
-    return playOracle(scene, contest.oracle);
+    return playOracle(scene, { ...contest.oracle, giveUp: contest.giveUp });
   }
   return playEntry(entry, { scene });
 }
@@ -135,8 +137,11 @@ export interface PlayOracleOptions {
 }
 
 /** The oracle's run, within the bounds that every algorithm has. */
-export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries {
-  const { sloMs, changesPerPodMinute } = options;
+export function playOracle(
+  scene: Scene,
+  options: PlayOracleOptions & Pick<Contest, "giveUp">,
+): RunSeries {
+  const { sloMs, changesPerPodMinute, giveUp } = options;
   const node = sceneNode(scene);
   for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const { bounds, capacity } = recordScene(scene, node);
@@ -148,6 +153,7 @@ export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries 
   const plans = oracleLimits(pods, {
     durationMs: scene.minutes * 60_000,
     sloMs,
+    giveUp,
     cores: scene.cores,
     capacity,
     changesPerMinute: changesPerPodMinute,

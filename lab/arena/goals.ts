@@ -10,6 +10,7 @@ import {
   type Figures,
   findEntry,
   isRival,
+  lateShare,
 } from "./outcome.ts";
 import type { StageResult } from "./stages.ts";
 
@@ -43,6 +44,7 @@ const SHARE_OF_EQUAL_CORES = 0.05;
 /** Latency of the market as shipped, as a share of that without limits, and of victims alone. */
 const P99_OF_UNLIMITED = 1.2;
 const VICTIMS_P99_OF_ALONE = 1.1;
+const P99 = 0.99;
 const JAIN = 0.999;
 const CONVERGE_S = 60;
 /** A reaction is compared with rivals that allocate at most this much more than CoAllocator: cores buy it. */
@@ -100,12 +102,21 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
 
 /**
  * P99 as shipped beside that without limits; where a neighbour contends, its victims' beside theirs
- * alone.
+ * alone; where clients give up even without limits, the failed and late requests.
  */
 function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
   const [ours, unlimited, alone] = (["coallocator", "unlimited", "alone"] as const)
     .map((name) => findEntry(outcomes, ENTRIES[name])?.median);
   if (ours === undefined || unlimited === undefined) return undefined;
+  if (alone === undefined && failing(unlimited)) {
+    return goalOf({
+      measure: "failed or late as shipped / without limits",
+      where: name,
+      bound: "at most",
+      goal: P99_OF_UNLIMITED,
+      coallocator: lateShare({ median: ours }) / lateShare({ median: unlimited }),
+    }, []);
+  }
   return alone === undefined
     ? goalOf({
       measure: "P99 as shipped / that without limits",
@@ -121,6 +132,11 @@ function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
       goal: VICTIMS_P99_OF_ALONE,
       coallocator: (ours.victimsP99Ms ?? NaN) / (alone.victimsP99Ms ?? NaN),
     }, []);
+}
+
+/** True when P99 is that of requests that their clients gave up. */
+function failing({ failed = 0, requests = 0 }: Figures): boolean {
+  return failed > (1 - P99) * requests;
 }
 
 interface FigureGoal {

@@ -146,6 +146,7 @@ function plan(some: Partial<ArenaPlan> = {}): ArenaPlan {
     stages: [tinyStage()],
     algorithms: ["mbcas-original"],
     seeds: 1,
+    giveUp: 10,
     keepSeries: false,
     ...some,
   };
@@ -206,6 +207,7 @@ Deno.test("playInWorkers() says what went wrong in a worker", async () => {
   const contest = {
     stage: 0,
     seed: 1,
+    giveUp: 10,
     entries: [{ algorithm: "no such algorithm", setting: "" }],
     keepSeries: false,
   };
@@ -219,7 +221,7 @@ Deno.test("playInWorkers() says what went wrong in a worker", async () => {
 const STAGE = { kind: "bursts", name: "bursts", cores: 0.5, minutes: 3 } as const;
 
 pure("playPlan() puts each limit into force at its moment", () => {
-  const { scene } = buildStage(STAGE, 1);
+  const { scene } = buildStage(STAGE, { seed: 1, giveUp: 10 });
   const plan = [{ atMs: 0, limit: 900 }, { atMs: 1000, limit: 1500 }, { atMs: 60_000, limit: 700 }];
   const run = playPlan(scene, { plans: [plan] });
   const limit = run.pods[0]?.limit ?? [];
@@ -232,8 +234,8 @@ pure("playPlan() puts each limit into force at its moment", () => {
 });
 
 pure("playOracle() holds what it planned for with as few changes as it may make", () => {
-  const { scene } = buildStage(STAGE, 2);
-  const run = playOracle(scene, { sloMs: 150, changesPerPodMinute: 2 });
+  const { scene } = buildStage(STAGE, { seed: 2, giveUp: 10 });
+  const run = playOracle(scene, { sloMs: 150, changesPerPodMinute: 2, giveUp: 10 });
   assert.ok(run.changes.length <= 6);
   const [pod] = run.pods;
   assert(pod !== undefined);
@@ -307,6 +309,8 @@ pure("bestSetting() is the cheapest of those that hold the SLO, else the quickes
   assert.equal(bestSetting([cheap, dear, good])?.setting, "good");
   const slow = outcome({ setting: "slow", sloHeld: false, cores: 0.5, p99Ms: 400 });
   assert.equal(bestSetting([slow, cheap])?.setting, "cheap");
+  const fails = outcome({ setting: "fails", sloHeld: false, cores: 0.5, p99Ms: 300, failed: 9 });
+  assert.equal(bestSetting([fails, cheap])?.setting, "cheap");
   assert.equal(bestSetting([]), undefined);
 });
 
@@ -321,8 +325,9 @@ pure("bestPerAlgorithm() keeps the order of the algorithms", () => {
 
 pure("outcomeColumns() shows a share that rounds to nothing without a sign", () => {
   const shares = { slack: -0.0004, envy: -0.0004 };
-  const columns = outcomeColumns([{ ...outcome(), median: shares }], { kind: "shared node" });
-  assert.deepEqual(columns.map(({ score, text }) => [score, text(shares)]), [
+  const one = { ...outcome(), median: shares };
+  const columns = outcomeColumns([one], { kind: "shared node" });
+  assert.deepEqual(columns.map(({ score, text }) => [score, text(one)]), [
     ["slack", "0.0 %"],
     ["envy", "0.0 %"],
   ]);

@@ -72,10 +72,10 @@ async function play(
   const { err: write, now, errIsTerminal: isTerminal } = world;
   const progress = showProgress({ write, now, isTerminal });
   try {
-    const { algorithms, seeds, sloMs } = options;
+    const { algorithms, seeds, giveUp, sloMs } = options;
     const slo = sloMs === undefined ? {} : { sloMs };
     return await runArena(
-      { stages, algorithms, seeds, ...slo, keepSeries: options.report !== false },
+      { stages, algorithms, seeds, giveUp, ...slo, keepSeries: options.report !== false },
       { player, onShare: progress.report },
     );
   } finally {

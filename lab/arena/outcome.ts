@@ -5,6 +5,7 @@
  */
 import { quantile } from "../simulation/statistics.ts";
 import type { ArenaScores } from "./arena_scores.ts";
+import { failedOrLate } from "../simulation/scores.ts";
 import { allRivals, rivalAlgorithms } from "../simulation/rivals/all_rivals.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 
@@ -27,7 +28,7 @@ export function algorithmOutcome(
   { algorithm, setting }: Entry,
   { runs, sloMs }: { readonly runs: readonly ArenaScores[]; readonly sloMs: number },
 ): AlgorithmOutcome {
-  const held = runs.filter(({ p99Ms }) => p99Ms <= sloMs).length;
+  const held = runs.filter((run) => latencyOf(run) <= sloMs).length;
   return {
     algorithm,
     setting,
@@ -37,6 +38,26 @@ export function algorithmOutcome(
     least: figuresOf(runs, (values) => values.reduce((a, b) => Math.min(a, b))),
     most: figuresOf(runs, (values) => values.reduce((a, b) => Math.max(a, b))),
   };
+}
+
+/** One CFS period: the least by which a limit can delay what it throttles. */
+export const SLO_MARGIN_MS = 100;
+
+/**
+ * The SLO, whole ms: the median of the P99 latencies without any limit, one per seed, and a CFS
+ * period; less than the time after which clients give up, s, so that an algorithm under which they do
+ * misses it.
+ */
+export function sloAbove(latenciesMs: readonly number[], giveUp: number): number {
+  const most = giveUp === 0 ? Infinity : 1000 * giveUp - SLO_MARGIN_MS;
+  return Math.min(most, Math.round(quantile(latenciesMs, 0.5) + SLO_MARGIN_MS));
+}
+
+/** The P99 latency that the SLO is about, ms: where a neighbour contends, that of its victims. */
+export function latencyOf(
+  { victimsP99Ms, p99Ms }: Pick<ArenaScores, "victimsP99Ms" | "p99Ms">,
+): number {
+  return victimsP99Ms ?? p99Ms;
 }
 
 /** One figure per score, made from those of the runs that have it. */
@@ -55,19 +76,33 @@ function figuresOf(
 
 /**
  * The setting with the fewest cores among those that hold the SLO; where none does, the one with the
- * lowest P99. The first of equals; undefined of none.
+ * lowest P99, and of those with equal ones the one with the fewest failed or late requests. The first
+ * of equals; undefined of none.
  */
 export function bestSetting(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome | undefined {
-  const holding = outcomes.filter(({ sloHeld }) => sloHeld);
-  const least = (of: readonly AlgorithmOutcome[], score: "coresAllocated" | "p99Ms") =>
-    of.reduce<AlgorithmOutcome | undefined>(
-      (best, one) =>
-        best === undefined || (one.median[score] ?? Infinity) < (best.median[score] ?? Infinity)
-          ? one
-          : best,
-      undefined,
-    );
-  return holding.length > 0 ? least(holding, "coresAllocated") : least(outcomes, "p99Ms");
+  const [best] = outcomes.toSorted((a, b) =>
+    Number(b.sloHeld) - Number(a.sloHeld) ||
+    (a.sloHeld
+      ? compare(a.median.coresAllocated, b.median.coresAllocated)
+      : compare(medianLatency(a), medianLatency(b)) || compare(lateShare(a), lateShare(b)))
+  );
+  return best;
+}
+
+function compare(a = Infinity, b = Infinity): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The median of {@linkcode latencyOf}, ms; undefined without a figure. */
+export function medianLatency({ median }: AlgorithmOutcome): number | undefined {
+  return median.victimsP99Ms ?? median.p99Ms;
+}
+
+/** Share of the requests that failed or were late, 0 to 1. */
+export function lateShare(
+  { median: { requests = 0, failed = 0, late = 0 } }: Pick<AlgorithmOutcome, "median">,
+): number {
+  return failedOrLate({ requests, failed, late });
 }
 
 /** The best setting of each algorithm, in the order of the algorithms' first appearance. */
@@ -97,9 +132,9 @@ export const ENTRIES = {
   asItIs: { algorithm: "static", setting: "as it is" },
   /** The fewest cores with which no request waits long, found with the trace known in advance. */
   oracle: { algorithm: "oracle", setting: "knows the future" },
-  /** No limit, not even the ceiling: what the SLO is made from. */
+  /** No limit, not even the ceiling: the SLO is made from it where no neighbour contends. */
   unlimited: { algorithm: "unlimited", setting: "no ceiling" },
-  /** The victims of a contention without their neighbour and without limits. */
+  /** The victims of a contention without their neighbour and without limits: their SLO. */
   alone: { algorithm: "alone", setting: "victims, no ceiling" },
 } as const satisfies Readonly<Record<string, Entry>>;
 
@@ -150,15 +185,20 @@ export interface OutcomeColumn {
   readonly score: keyof Figures;
   /** Two lines; the first may be empty. */
   readonly head: readonly [string, string];
-  readonly text: (figures: Figures) => string;
+  readonly text: (outcome: AlgorithmOutcome) => string;
 }
 
 const COLUMNS: readonly OutcomeColumn[] = [
   figure("coresAllocated", ["", "cores"]),
-  { score: "slack", head: ["", "slack"], text: ({ slack }) => percent(slack) },
+  { score: "slack", head: ["", "slack"], text: ({ median }) => percent(median.slack) },
   figure("p50Ms", ["P50", "ms"]),
   figure("p99Ms", ["P99", "ms"]),
   figure("p999Ms", ["P99.9", "ms"]),
+  {
+    score: "late",
+    head: ["failed or", "late, %"],
+    text: (outcome) => formatFigure(100 * lateShare(outcome)),
+  },
   figure("throttledMsPerS", ["throttled", "ms/s"]),
   figure("changesPerPodMinute", ["changes", "per pod min"]),
   figure("writesPerMinute", ["writes", "per min"]),
@@ -167,8 +207,8 @@ const COLUMNS: readonly OutcomeColumn[] = [
   figure("reactionMsP95", ["reaction", "P95, ms"]),
   figure("drainSMedian", ["drained", "median, s"]),
   figure("convergeS", ["converged", "worst, s"]),
-  { score: "jain", head: ["", "Jain"], text: ({ jain }) => jain?.toFixed(4) ?? NO_FIGURE },
-  { score: "envy", head: ["", "envy"], text: ({ envy }) => percent(envy) },
+  { score: "jain", head: ["", "Jain"], text: ({ median }) => median.jain?.toFixed(4) ?? NO_FIGURE },
+  { score: "envy", head: ["", "envy"], text: ({ median }) => percent(median.envy) },
 ];
 /** On a node with one pod they say the same of every algorithm. */
 const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
@@ -185,7 +225,7 @@ export function outcomeColumns(
 }
 
 function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColumn {
-  return { score, head, text: (figures) => formatFigure(figures[score]) };
+  return { score, head, text: ({ median }) => formatFigure(median[score]) };
 }
 
 function percent(share: number | undefined): string {

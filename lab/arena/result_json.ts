@@ -15,6 +15,7 @@ export type StageJSON = FindingsJSON & Record<"algorithms" | "yardsticks", Findi
 /** The figures, which have the names of their scores but for {@linkcode CORES}. */
 const FIGURES: readonly (keyof Figures)[] = [
   ...["coresAllocated", "coresUsed", "p50Ms", "p99Ms", "p999Ms", "throttledMsPerS"] as const,
+  ...["requests", "failed", "late"] as const,
   ...["changesPerPodMinute", "writesPerMinute", "victimsP99Ms", "reversalsPer5Min"] as const,
   ...["reactionMsMedian", "reactionMsP95", "bursts", "burstsMissed"] as const,
   ...["drainSMedian", "drainSP95", "convergeS", "stepsUnconverged"] as const,
@@ -29,13 +30,14 @@ const CORES = "cores";
  * had as algorithms.
  */
 export function stageJSON(result: StageResult): StageJSON {
-  const { name, kind, format, p95Cores, minutes, seeds, sloMs, outcomes } = result;
+  const { name, kind, format, p95Cores, minutes, seeds, giveUp, sloMs, outcomes } = result;
   return {
     trace: name,
     format: format ?? kind,
     ...(p95Cores === undefined ? {} : { p95Cores }),
     minutes,
     seeds,
+    giveUp,
     sloMs,
     algorithms: outcomes.filter((one) => !isYardstick(one)).map(algorithmJSON),
     yardsticks: outcomes.filter(isYardstick).map(algorithmJSON),

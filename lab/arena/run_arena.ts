@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { quantile } from "../simulation/statistics.ts";
 import { startThread, workThrough } from "../task/thread.ts";
 import { type Contest, playContest, type Played } from "./contest.ts";
 import {
@@ -16,7 +15,9 @@ import {
   findEntry,
   isCoallocator,
   isYardstick,
+  latencyOf,
   rivalEntries,
+  sloAbove,
 } from "./outcome.ts";
 import { hasVictims, type Stage, type StageResult } from "./stages.ts";
 
@@ -27,14 +28,17 @@ export interface ArenaPlan {
   readonly algorithms: readonly string[];
   /** Seeds 1 to this. */
   readonly seeds: number;
-  /** P99 latency to be held, ms. Default: what it is without any limit, and 100 ms. */
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
+  /**
+   * P99 latency to be held, ms. Default: what it is without any limit, for victims without their
+   * neighbour, and 100 ms.
+   */
   readonly sloMs?: number;
   /** Whether series of the first seed are kept. */
   readonly keepSeries: boolean;
 }
 
-/** One CFS period: the least by which a limit can delay what it throttles. */
-const SLO_ABOVE_UNLIMITED_MS = 100;
 /** Rivals of one contest: few enough that workers end at about the same time. */
 const RIVALS_TOGETHER = 11;
 /** Nodes of a hundred pods: all settings of all rivals there would take most of the arena's time. */
@@ -74,7 +78,7 @@ export async function runArena(
     onShare?.(Math.min(1, done / total));
   };
   const played = collect(plan, { contests, outcomes: await player.play(contests, onPlayed) });
-  const slos = plan.stages.map((_, stage) => plan.sloMs ?? sloOf(played[stage] ?? []));
+  const slos = plan.stages.map((_, stage) => plan.sloMs ?? sloOf(plan, played[stage] ?? []));
   if (withOracle) {
     const last = longestFirst(plan, oracleContests(plan, { played, slos }));
     const outcomes = await player.play(last, onPlayed);
@@ -87,7 +91,7 @@ export async function runArena(
   );
 }
 
-function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Contest[] {
+function firstContests({ stages, algorithms, seeds, giveUp, keepSeries }: ArenaPlan): Contest[] {
   const rivals = rivalEntries(algorithms);
   const groups: Entry[][] = [];
   for (let from = 0; from < rivals.length; from += RIVALS_TOGETHER) {
@@ -100,6 +104,7 @@ function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Co
       [[ENTRIES.unlimited, ...alone, ...marketEntries(algorithms)], ...others].map((entries) => ({
         stage: index,
         seed,
+        giveUp,
         entries,
         keepSeries: keepSeries && seed === 1,
       }))
@@ -125,7 +130,7 @@ function marketEntries(algorithms: readonly string[]): Entry[] {
 }
 
 function oracleContests(
-  { stages, keepSeries }: ArenaPlan,
+  { stages, giveUp, keepSeries }: ArenaPlan,
   { played, slos }: { readonly played: readonly Played[][][]; readonly slos: readonly number[] },
 ): Contest[] {
   return stages.flatMap((on, stage) =>
@@ -134,6 +139,7 @@ function oracleContests(
       return {
         stage,
         seed: index + 1,
+        giveUp,
         entries: [ENTRIES.oracle],
         oracle: {
           sloMs: slos[stage] ?? 0,
@@ -160,16 +166,17 @@ function collect(
   return all;
 }
 
-/** Whole ms: the median over the seeds of P99 without any limit, and a CFS period. */
-function sloOf(seeds: readonly (readonly Played[])[]): number {
-  const latencies = seeds.flatMap((played) =>
-    findEntry(played, ENTRIES.unlimited)?.scores.p99Ms ?? []
-  );
-  return Math.round(quantile(latencies, 0.5) + SLO_ABOVE_UNLIMITED_MS);
+/** Of victims it is made from the run without their neighbour. */
+function sloOf({ giveUp }: ArenaPlan, seeds: readonly (readonly Played[])[]): number {
+  const latencies = seeds.flatMap((played) => {
+    const free = findEntry(played, ENTRIES.alone) ?? findEntry(played, ENTRIES.unlimited);
+    return free === undefined ? [] : [latencyOf(free.scores)];
+  });
+  return sloAbove(latencies, giveUp);
 }
 
 function stageResult(
-  { algorithms, seeds }: ArenaPlan,
+  { algorithms, seeds, giveUp }: ArenaPlan,
   { stage, sloMs, played }: {
     readonly stage: Stage;
     readonly sloMs: number;
@@ -193,6 +200,7 @@ function stageResult(
     ...(stage.kind === "trace" && stage.p95Cores !== undefined ? { p95Cores: stage.p95Cores } : {}),
     minutes: stage.minutes,
     seeds,
+    giveUp,
     sloMs,
     outcomes,
     records: best.flatMap((entry) => findEntry(played[0] ?? [], entry)?.record ?? []),

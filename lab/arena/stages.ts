@@ -18,6 +18,7 @@ import {
   stepScene,
   traceScene,
 } from "./trace_scene.ts";
+import { withGiveUp } from "../simulation/scene.ts";
 import type { RunRecord } from "../simulation/run_record.ts";
 import type { AlgorithmOutcome } from "./outcome.ts";
 import { expectedDemand } from "../simulation/workload.ts";
@@ -58,9 +59,12 @@ export function hasVictims(stage: Stage): boolean {
 }
 
 /** The scene of a stage for a seed; its requests are drawn once. */
-export function buildStage(stage: Stage, seed: number): ArenaScene {
+export function buildStage(
+  stage: Stage,
+  { seed, giveUp }: { readonly seed: number; readonly giveUp: number },
+): ArenaScene {
   const made = makeScene(stage, { seed, minutes: stage.minutes });
-  return { ...made, scene: shareRequests(made.scene) };
+  return { ...made, giveUp, scene: withGiveUp(shareRequests(made.scene), giveUp) };
 }
 
 function makeScene(stage: Stage, options: MadeSceneOptions): ArenaScene {
@@ -89,7 +93,9 @@ export interface StageResult {
   /** Virtual minutes of each run. */
   readonly minutes: number;
   readonly seeds: number;
-  /** P99 latency that is to be held, ms. */
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
+  /** P99 latency that is to be held, ms; that of the victims where there are some. */
   readonly sloMs: number;
   /** Entry by entry, in the order in which algorithms were asked for. */
   readonly outcomes: readonly AlgorithmOutcome[];

@@ -101,12 +101,19 @@ function read(line: string): object | string {
 }
 
 const ARENA = {
-  ...{ algorithms: algorithmNames(), seeds: 5, quick: false, json: false, report: "arena.html" },
+  ...{
+    algorithms: algorithmNames(),
+    seeds: 5,
+    giveUp: 10,
+    quick: false,
+    json: false,
+    report: "arena.html",
+  },
 };
 const DEMO = { seed: 1, minutes: 30, pods: 20, giveUp: 10, json: false, report: "report.html" };
 const ALL =
   "--trace load.csv --format cores --scale-p95 1.5 --algorithms coallocator,captain --seeds 7 " +
-  "--slo-ms 250 --minutes=30 --quick --json --no-report";
+  "--slo-ms 250 --give-up 2 --minutes=30 --quick --json --no-report";
 
 const OWN_LOAD = "--seed -7 --minutes 5 --pods=3 --give-up 2.5 --trace load.csv --format cores";
 
@@ -122,7 +129,7 @@ pure("parseArenaOptions() and parseDemoOptions() read every flag, with defaults"
         scaleP95: 1.5,
         algorithms: ["captain", "coallocator"],
       },
-      ...{ seeds: 7, sloMs: 250, minutes: 30, quick: true, json: true, report: false },
+      ...{ seeds: 7, sloMs: 250, giveUp: 2, minutes: 30, quick: true, json: true, report: false },
     }],
     ["arena --json", { ...ARENA, json: true, report: false }],
     ["arena --json --report a.html", { ...ARENA, json: true, report: "a.html" }],

@@ -10,6 +10,7 @@ import {
   ENTRIES,
   type Entry,
   isSameEntry,
+  sloAbove,
 } from "../../../lab/arena/outcome.ts";
 import { playEntry } from "../../../lab/arena/contest.ts";
 import { shareRequests } from "../../../lab/arena/shared_node_scenes.ts";
@@ -36,7 +37,7 @@ export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes
   readonly giveUp: number;
   /** Seeds 1 to this. */
   readonly seeds: number;
-  /** The SLO of P99 latency, ms. @default {@linkcode SLO_MARGIN_MS} above P99 without a limit */
+  /** The SLO of P99 latency, ms. @default from P99 without a limit, by {@linkcode sloAbove} */
   readonly sloMs?: number;
   /** Receives the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;
@@ -55,8 +56,6 @@ export interface Replay {
   readonly runs: readonly RunRecord[];
 }
 
-/** Milliseconds of P99 that the SLO allows a limit to cost. */
-export const SLO_MARGIN_MS = 100;
 /** Most requests of one run: each takes about a microsecond under each algorithm, and 16 bytes. */
 const MAX_REQUESTS = 2e7;
 
@@ -115,7 +114,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     throw error;
   }
   const free = quantile(freeP99Ms, 0.5);
-  const slo = sloMs ?? Math.round(free + SLO_MARGIN_MS);
+  const slo = sloMs ?? sloAbove(freeP99Ms, giveUp);
   return {
     scene,
     sloMs: slo,

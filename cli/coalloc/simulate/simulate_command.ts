@@ -96,6 +96,7 @@ function simulateData({ history, replay, request }: Story): Record<string, unkno
     ...(request.p95Cores === undefined ? {} : { p95Cores: request.p95Cores }),
     minutes: scene.minutes,
     seeds: request.seeds,
+    giveUp: request.giveUp,
     sloMs,
     outcomes,
     records: [],

@@ -65,6 +65,7 @@ traceTest("simulateCommand() prints one object in the arena's shape", async (sce
     format: "rps",
     minutes: 1,
     seeds: 1,
+    giveUp: 10,
     sloMs: 200,
     yardsticks: [],
   });

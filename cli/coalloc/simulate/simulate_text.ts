@@ -10,8 +10,9 @@ import {
   findEntry,
   isCoallocator,
   isSameEntry,
+  lateShare,
+  SLO_MARGIN_MS,
 } from "../../../lab/arena/outcome.ts";
-import { failedOrLate } from "../../../lab/simulation/scores.ts";
 import { mean, quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
@@ -21,7 +22,7 @@ import { cpuText } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn } from "../output.ts";
 import type { History } from "./read_history.ts";
-import { algorithmLabel, P90, type Replay, SLO_MARGIN_MS } from "./replay.ts";
+import { algorithmLabel, P90, type Replay } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_arguments.ts";
 
 /** A replay, with its input. */
@@ -55,7 +56,7 @@ export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
   { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), dropPriority: 4 },
   { head: "P99 ms", text: ({ median }) => formatFigure(median.p99Ms) },
   { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), wide: true },
-  { head: "late %", text: ({ median }) => lateText(median), dropPriority: 1 },
+  { head: "late %", text: (outcome) => formatFigure(100 * lateShare(outcome)), dropPriority: 1 },
   { head: "throttled ms/s", text: ({ median }) => formatFigure(median.throttledMsPerS) },
   {
     head: "changes/min",
@@ -92,11 +93,9 @@ export function storySentences({ history, replay, request }: Story): string[] {
   const demand = expectedDemand(pod.workload(), scene.minutes * 60);
   const given = request.request !== undefined || request.originalLimit !== undefined;
   const assumed = given ? "" : " (assumed: give yours with --request and --limit)";
-  const slo = freeP99Ms === undefined
-    ? `SLO: P99 of at most ${formatFigure(sloMs)} ms.`
-    : `SLO: P99 of at most ${
-      formatFigure(sloMs)
-    } ms, ${SLO_MARGIN_MS} ms above that without any limit.`;
+  const isAbove = freeP99Ms !== undefined && sloMs > freeP99Ms;
+  const origin = isAbove ? `, ${SLO_MARGIN_MS} ms above that without any limit` : "";
+  const slo = `SLO: P99 of at most ${formatFigure(sloMs)} ms${origin}.`;
   return [
     `${path === "-" ? "standard input" : shorten(path, 60)} (${format}, a value per ${
       formatFigure(trace.stepS).replace(/\.0+$/, "")
@@ -135,10 +134,6 @@ export function notes({ history: { format, trace }, request: { originalLimit } }
 const TOUCHES = 0.9;
 
 /** Requests that clients gave up, or that took more than a second. */
-function lateText({ requests = 0, failed = 0, late = 0 }: AlgorithmOutcome["median"]): string {
-  return formatFigure(100 * failedOrLate({ requests, failed, late }));
-}
-
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {
   if (reactionMsMedian === undefined) return "-";
   return `${formatFigure(reactionMsMedian)}/${formatFigure(reactionMsP95)}`;

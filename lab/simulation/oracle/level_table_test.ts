@@ -259,7 +259,10 @@ function pod(need: readonly number[], options: Partial<NeedyPod> = {}): NeedyPod
 }
 
 pure("shareShortNode() gives each its need while the needs fit", () => {
-  const limits = shareShortNode([pod([300, 500]), pod([700, 500])], 1000);
+  const limits = shareShortNode([pod([300, 500]), pod([700, 500])], {
+    capacity: 1000,
+    keptSteps: 2,
+  });
   assert.deepEqual(limits.map((values) => [...values]), [[300, 500], [700, 500]]);
 });
 
@@ -271,13 +274,13 @@ pure("shareShortNode() divides a short step by weight, within floors and needs",
     pod([200, 0], { weight: 1, floor: 100 }),
   ];
   // The last is at its floor; of 900 m the others get 224.4, 673.3 and 2.2: 900 / 401 a weight.
-  const limits = shareShortNode(pods, 1000);
+  const limits = shareShortNode(pods, { capacity: 1000, keptSteps: 2 });
   assert.deepEqual(limits.map((values) => values[0]), [230, 670, 0, 100]);
 });
 
 pure("shareShortNode() counts work left over from a short step as demand until it is done", () => {
   const pods = [pod([800, 100, 100, 100]), pod([800, 100, 100, 100])];
-  const limits = shareShortNode(pods, 1000);
+  const limits = shareShortNode(pods, { capacity: 1000, keptSteps: 2 });
   // 300 m over a step are left of each; with 100 that come they are 400.
   assert.deepEqual(limits.map((values) => [...values]), [
     [500, 400, 100, 100],

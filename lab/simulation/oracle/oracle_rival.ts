@@ -51,6 +51,8 @@ export interface OracleOptions {
   readonly durationMs: number;
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
+  /** Clients give up so long after a request, s; 0: never. */
+  readonly giveUp: number;
   readonly cores: number;
   /** CPU that limits may share, millicores. */
   readonly capacity: number;
@@ -74,7 +76,7 @@ const LONG_SLO_STEPS = 10;
  */
 export function oracleLimits(
   pods: readonly OraclePod[],
-  { durationMs, sloMs, cores, capacity, changesPerMinute }: OracleOptions,
+  { durationMs, sloMs, giveUp, cores, capacity, changesPerMinute }: OracleOptions,
 ): readonly (readonly PlannedLimit[])[] {
   const logs = pods.map(({ arrivals }) => readRequestLog(arrivals, durationMs));
   const offered = logs.map((log) => offeredWork(log, STEP_MS));
@@ -83,6 +85,7 @@ export function oracleLimits(
   );
   const isShort = used.reduce((sum, cores) => sum + cores, 0) > capacity;
   const plansNothing = isShort && sloMs >= LONG_SLO_STEPS * STEP_MS;
+  const keptSteps = giveUp === 0 ? Infinity : Math.round(giveUp * 1000 / STEP_MS);
   const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
   const needy = pods.map((pod, index): NeedyPod => {
     const { floor, ceiling, weight, threads, phaseMs, uid } = pod;
@@ -96,7 +99,7 @@ export function oracleLimits(
     }
     return { floor, ceiling, weight, offered: work, need };
   });
-  return shareShortNode(needy, capacity).map((values) => limitsOf(values, STEP_MS));
+  return shareShortNode(needy, { capacity, keptSteps }).map((values) => limitsOf(values, STEP_MS));
 }
 
 /** A pod on the node. Millicores. */
@@ -111,10 +114,14 @@ export interface NeedyPod extends Pick<OraclePod, "floor" | "ceiling" | "weight"
  * Divides `capacity` (millicores) step by step. Where all needs fit, each pod has its need. From the
  * first step in which they do not, until all work left behind is done, each step is cleared like the
  * market: the maximum of Σ weight · ln limit within floor and demand, with the true demand, that is
- * the need or, if more, the work that comes and that is left over. Shares are rounded as the market's.
+ * the need or, if more, the work that comes and that is left over. Clients give up what came
+ * `keptSteps` before. Shares are rounded as the market's.
  * Returns millicores on the 10 m grid, by pod and step.
  */
-export function shareShortNode(pods: readonly NeedyPod[], capacity: number): Float64Array[] {
+export function shareShortNode(
+  pods: readonly NeedyPod[],
+  { capacity, keptSteps }: { readonly capacity: number; readonly keptSteps: number },
+): Float64Array[] {
   const steps = pods[0]?.need.length ?? 0;
   const limits = pods.map(({ need }) => need.slice());
   const left = new Float64Array(pods.length);
@@ -131,10 +138,23 @@ export function shareShortNode(pods: readonly NeedyPod[], capacity: number): Flo
     const shares = roundShares(clearMarket(bids, capacity).shares, pods, { capacity });
     shares.forEach((share, index) => {
       (limits[index] as Float64Array)[step] = share;
-      left[index] = Math.max(0, (work[index] ?? 0) - share);
+      const rest = Math.max(0, (work[index] ?? 0) - share);
+      // Endless work has no client.
+      left[index] = keptSteps === Infinity || rest === Infinity
+        ? rest
+        : Math.min(rest, recentWork(pods[index] as NeedyPod, { step, keptSteps }));
     });
   }
   return limits;
+}
+
+/** Work that came in the last `keptSteps` steps up to this one. */
+function recentWork(
+  { offered }: NeedyPod,
+  { step, keptSteps }: { readonly step: number; readonly keptSteps: number },
+): number {
+  const recent = offered.subarray(Math.max(0, step + 1 - keptSteps), step + 1);
+  return recent.reduce((sum, work) => sum + work, 0);
 }
 
 /** Work that comes in each step of `stepMs`, as millicores over the step. */
