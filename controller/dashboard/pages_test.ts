@@ -183,6 +183,19 @@ Deno.test("createHistory() keeps CPU pressure in percent, of several nodes the h
   assert.equal(pressure.toFixed(3), (100 * (pod?.cpuPressure?.share ?? 0)).toFixed(3));
 });
 
+Deno.test("createHistory() sums a node that is read later as it was before", () => {
+  const history = createHistory();
+  const views = [0, 1].map((node) => nodeViewAt(node, { step: LAST, pods: 100 }));
+  for (const [back, read] of [[2, views], [1, views.slice(1)], [0, views]] as const) {
+    for (const view of read) history.take(view, (LAST - back) * STEP_MS);
+  }
+  const whole = views.reduce((sum, { capacity }) => sum + capacity, 0);
+  const { capacity, changes } = history.cluster(NOW).series;
+  assert.deepEqual(capacity.slice(-3), [whole, whole, whole]);
+  assert.deepEqual(changes.slice(-3), [0, 0, 0]);
+  assert.deepEqual(history.node("node-1", NOW)?.series.capacity.at(-2), null);
+});
+
 Deno.test("createHistory() takes less than 40 MB for 5,000 pods on 500 nodes, and no more for any", () => {
   const history = createHistory();
   const view = nodeViewAt(0, { step: LAST, pods: 50 });

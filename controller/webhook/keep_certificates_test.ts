@@ -304,6 +304,17 @@ async function stored() {
   return { reader, old, authority, serving, makeServing, data };
 }
 
+Deno.test("readStoredPairs() reads what storedTexts() wrote", async () => {
+  const { reader, authority, serving, data } = await stored();
+  const details = { ...VALIDITY, names: [], authority: true };
+  assert.deepEqual(readStoredPairs(data, reader), {
+    authority: { ...authority, ...details },
+    serving: { ...serving, ...VALIDITY, names: WEBHOOK_NAMES, authority: false },
+  });
+  const names = ["ca.crt", "ca.key", "tls.crt", "tls.key"];
+  assert.deepEqual(Object.keys(data).sort(), names);
+});
+
 Deno.test("readStoredPairs() says which text is of no use, and repeats nothing of it", async () => {
   const { reader, old, serving, data } = await stored();
   const wrong: readonly (readonly [StoredTexts, RegExp])[] = [

@@ -220,6 +220,34 @@ kubeletTest("Kubelet defers a resize until the requests of all pods fit", async 
   assert.equal(scene.app()?.applied.limits.cpu, 500);
 }, { allocatableCPU: 1000 });
 
+pure("quotaSteps() raises the pod first and lowers it last", () => {
+  assert.deepEqual(quotaSteps([{ containerID: "a", from: 100, to: 300 }]), [
+    { pod: true, millicores: 300 },
+    { containerID: "a", millicores: 300 },
+  ]);
+  assert.deepEqual(quotaSteps([{ containerID: "a", from: 300, to: 100 }]), [
+    { containerID: "a", millicores: 100 },
+    { pod: true, millicores: 100 },
+  ]);
+});
+
+pure("quotaSteps() leaves the pod alone while a container has no limit, and keeps 10 m", () => {
+  assert.deepEqual(
+    quotaSteps([
+      { containerID: "a", from: 100, to: 1 },
+      { containerID: "b", from: undefined, to: undefined },
+    ]),
+    [{ containerID: "a", millicores: 10 }],
+  );
+  assert.deepEqual(
+    quotaSteps([
+      { containerID: "a", from: 100, to: 100 },
+      { containerID: "b", from: undefined, to: 50 },
+    ]),
+    [{ containerID: "b", millicores: 50 }, { pod: true, millicores: 150 }],
+  );
+});
+
 pure("quotaSteps() never lets the containers add up to more than the pod", () => {
   const limit = fc.integer({ min: 1, max: 4000 });
   fc.assert(fc.property(

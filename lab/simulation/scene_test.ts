@@ -22,6 +22,19 @@ function scene(options: { seed?: number; pods?: number; minutes?: number } = {})
   return createScene({ seed, pods, minutes, traces: TRACES });
 }
 
+pure("createScene() sets limits as people do, on the grid, with names and UIDs", () => {
+  const { pods } = scene({ pods: 40 });
+  for (const { request, originalLimit, name, uid, priority } of pods) {
+    assert.ok(request >= 10 && request % 10 === 0);
+    assert.equal(originalLimit, 2 * request);
+    assert.match(name, /^[a-z0-9][a-z0-9-]*-\d+$/);
+    assert.match(uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.ok(priority === 0 || priority === 4000);
+  }
+  assert.equal(new Set(pods.map(({ uid }) => uid)).size, 40);
+  assert.equal(new Set(pods.map(({ name }) => name)).size, 40);
+});
+
 pure("createScene() works for any seed and number of pods that the demo accepts", () => {
   fc.assert(
     fc.property(
@@ -63,6 +76,27 @@ pure("createWorkload() never ends where all rates are 0, and never offers anythi
   const workload = createWorkload(traceOf(1, [0, 0]), { costMs: 1, random: seededRandom(1) });
   assert.equal(workload.nextAt, Infinity);
 });
+
+pure("createWorkload() gives growing times for any trace and offset", () =>
+  fc.assert(fc.property(
+    fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { minLength: 1, maxLength: 8 }),
+    fc.constantFrom(1, 60),
+    fc.double({ min: 0, max: 1000, noNaN: true }),
+    (values, stepS, offsetS) => {
+      fc.pre(values.some((value) => value > 0.1));
+      const workload = createWorkload(traceOf(stepS, values, "requests/s"), {
+        costMs: 5,
+        offsetS,
+        random: seededRandom(9),
+      });
+      let previous = 0;
+      for (let count = 0; count < 200; count++, workload.next()) {
+        assert.ok(workload.nextAt >= previous && workload.nextAt < Infinity);
+        assert.ok(workload.nextCost > 0 && workload.nextCost < Infinity);
+        previous = workload.nextAt;
+      }
+    },
+  )));
 
 /** Two seconds: one request in the first, three in the second, two of them at once. */
 const RECORDED: Trace = {

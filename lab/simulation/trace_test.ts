@@ -10,7 +10,7 @@ import {
   type Trace,
   type TraceFormat,
 } from "./trace.ts";
-import { readTraceFile } from "./trace_files.ts";
+import { readShippedTrace, readTraceFile, SHIPPED_TRACES } from "./trace_files.ts";
 import {
   busiestWindow,
   ratesOf,
@@ -247,6 +247,39 @@ pure("quantile() interpolates between neighbours, whatever their order", () => {
   assert.equal(quantile([3, 1], 1), 3);
   assert.ok(Number.isNaN(quantile([], 0.5)));
   assert.throws(() => quantile([1], 2), /2 is not between 0 and 1/);
+});
+
+const read = { read: [new URL("traces/", import.meta.url)] };
+
+Deno.test({
+  name: "readShippedTrace() reads every trace that comes with the project",
+  permissions: read,
+  async fn() {
+    const sizes = new Map<string, number>();
+    for (const name of SHIPPED_TRACES) {
+      const trace = await readShippedTrace(name);
+      sizes.set(name, trace.values.length);
+      assert.equal(trace.stepS, name.startsWith("crane") ? 60 : 1);
+    }
+    assert.deepEqual(Object.fromEntries(sizes), {
+      diurnal: 3600,
+      bursty: 3600,
+      "azure-code": 3437,
+      crane0: 11520,
+      crane1: 23040,
+      crane2: 23040,
+      crane3: 23040,
+      crane4: 21600,
+      crane5: 23040,
+    });
+    const first = await readShippedTrace("crane0");
+    assert.equal(first.values[0], 39.72233);
+    const { values, arrivalsMs } = await readShippedTrace("azure-code");
+    assert.equal(arrivalsMs?.length, 8819);
+    assert.equal(values.reduce((a, b) => a + b, 0), 8819);
+    // 18:17:03.97996 is its first request; a double of seconds since 1970 resolves 0.24 µs.
+    assert.ok(Math.abs((arrivalsMs?.[0] ?? 0) - 979.96) < 1e-3);
+  },
 });
 
 /** A case with the path of a file that goes with it. */

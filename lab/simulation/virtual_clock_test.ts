@@ -40,6 +40,17 @@ pure("runUntil() lets long chains of promises end before the next timer fires", 
   assert.deepEqual(seen, ["chain done at 10", "second timer of 10", "timer of 11"]);
 });
 
+pure("at() returns a function that takes the call back", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  let calls = 0;
+  const cancel = clock.at(5, () => calls++);
+  clock.at(6, () => calls += 10);
+  cancel();
+  cancel();
+  await clock.runUntil(10);
+  assert.equal(calls, 10);
+});
+
 pure(
   "runUntil() refuses the past and a second run, and passes on errors of callbacks",
   async () => {

@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Goal } from "../arena/goals.ts";
 import { algorithmNames, ENTRIES } from "../arena/outcome.ts";
+import { TRACE_FORMATS } from "../simulation/trace.ts";
 import { taskInMemory, withFile } from "../../tests/fixtures/lab/task_world.ts";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
@@ -169,6 +171,46 @@ pure("parseArenaOptions() and parseDemoOptions() name flag, value and remedy of 
   for (const [line, message] of rows) assert.match(String(read(line)), message, line);
 });
 
+pure("parseArenaOptions() and parseDemoOptions() answer --help, whatever else is asked", () => {
+  const arena = String(read("arena --help --quick"));
+  const parts = ["100 ms", "--quick plays", "scaled to 2 CPUs", "default arena.html"];
+  for (const part of [...algorithmNames(), ...TRACE_FORMATS, ...parts]) {
+    assert.ok(arena.includes(part), part);
+  }
+  const demo = String(read("demo --pods 3 --help"));
+  for (const flag of ["seed", "minutes", "pods", "trace", "format", "no-report"]) {
+    assert.ok(demo.includes(`--${flag}`), flag);
+  }
+  for (const format of TRACE_FORMATS) assert.ok(demo.includes(`\n  ${format} `), format);
+  assert.ok(demo.split("\n").every((line) => line.length <= 100));
+});
+
+pure("parseDemoOptions() gives flags within bounds or a usage error, whatever it is fed", () => {
+  const flags = ["--seed", "--minutes", "--pods", "--trace", "--format", "--json", "--report"];
+  const more = ["--no-report", "--help", "-h", "--", "--version", "-x", "--constructor=1"];
+  const argument = fc.oneof(
+    fc.constantFrom(...flags, ...more, "--seeds", "--algorithms"),
+    fc.constantFrom(...TRACE_FORMATS, "1", "-1", "1e3", "0x10", "NaN", "", " "),
+    fc.string(),
+    fc.tuple(fc.constantFrom(...flags), fc.string()).map(([flag, text]) => `${flag}=${text}`),
+  );
+  fc.assert(fc.property(fc.array(argument, { maxLength: 6 }), (args) => {
+    parseArenaOptions(args);
+    const parsed = parseDemoOptions(args);
+    if (parsed.kind === "usage-error") {
+      assert.match(parsed.message, /^Cannot run .*demo: \S/);
+    } else if (parsed.kind === "flags") {
+      const { seed, minutes, pods, trace, report } = parsed.flags;
+      assert(Number.isSafeInteger(seed));
+      assert(Number.isInteger(minutes) && minutes >= 1 && minutes <= 240);
+      assert(Number.isInteger(pods) && pods >= 1 && pods <= 200);
+      assert(trace !== "" && report !== "");
+    } else {
+      assert(args.includes("--help") || args.some((arg) => arg.startsWith("-h")));
+    }
+  }));
+});
+
 /** Exit code, output, errors and page of a small demo. */
 async function played(...args: string[]) {
   const world = taskInMemory();
@@ -234,6 +276,20 @@ Deno.test("arena() says what is wrong with a trace, and exits with 1", async () 
   assert.equal(code, 1);
   assert.match(err, /Cannot read trace "\/tmp\/gone"/);
 });
+
+Deno.test("arena() plays a quarter of an hour of a longer trace when it is to be quick", () =>
+  withFile("1\n".repeat(16 * 60), async (path) => {
+    const { out, err, page } = await playedArena(
+      path,
+      "--algorithms",
+      "mbcas-original",
+      "--quick",
+      "--json",
+    );
+    assert.equal(JSON.parse(out).minutes, 15);
+    assert.match(err, /^Trace ".*" .* rps; .*--format/);
+    assert.equal(page, "");
+  }));
 
 const OUTCOMES = [
   outcome({ algorithm: "captain", setting: "target 0.1", cores: 1.9 }),

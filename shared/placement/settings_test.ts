@@ -11,6 +11,7 @@ import {
   nodeClassOf,
   selectorOf,
 } from "./node_classes.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { isReadOnly, placementScope } from "./settings.ts";
 import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
 import { refusalOf, valueOf } from "../config/kinds.ts";
@@ -32,6 +33,39 @@ function faultsOf(sources: SettingSources): readonly string[] {
   const read = readWith(sources);
   return "faults" in read ? read.faults : [];
 }
+
+pureYAML("PLACEMENT_SETTINGS are off by default, and have the documented defaults", () => {
+  const values = valuesOf({});
+  assert.deepEqual([values.placement, isReadOnly(values)], [false, false]);
+  assert.deepEqual(placementScope(values), { ownNamespace: "mbcas-system" });
+  assert.partialDeepStrictEqual(values, {
+    ...{ nodeClassifier: NODE_CLASS_PRESETS.karpenter, departureSigns: DEFAULT_DEPARTURE_SIGNS },
+    ...{ resyncPeriod: 30_000, placementWorkers: 5, placementCooldown: 10_000 },
+    ...{ evictionsPerSecond: 1, evictionBurst: 5, scheduleTimeout: 60_000 },
+    ...{ fallbackDuration: 120_000, maxFallbackDuration: 1_800_000 },
+  });
+});
+
+pureYAML("PLACEMENT_SETTINGS read what a file has", () => {
+  const values = valuesOf(file(
+    "placement:\n  resyncPeriod: 5s\n  workers: 2\n  nodeClassifier: gke\n" +
+      "  namespaceSelector: {matchLabels: {team: shop}}\n  departureSigns: [aks]\n" +
+      "  disruptionWindow: {schedule: 0 2 * * *, duration: 1h30m}\n  cooldown: 1m\n" +
+      "  evictionsPerSecond: 0.5\n  evictionBurst: 2\n  scheduleTimeout: 30s\n" +
+      "  fallbackDuration: 1m\n  maxFallbackDuration: 1m\n",
+  ));
+  assert.deepEqual(placementScope(values), {
+    ownNamespace: "mbcas-system",
+    namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] },
+    window: { schedule: "0 2 * * *", durationMs: 5_400_000 },
+  });
+  assert.partialDeepStrictEqual(values, {
+    ...{ nodeClassifier: NODE_CLASS_PRESETS.gke, resyncPeriod: 5000, placementWorkers: 2 },
+    ...{ placementCooldown: 60_000, evictionsPerSecond: 0.5, evictionBurst: 2 },
+    ...{ scheduleTimeout: 30_000, fallbackDuration: 60_000, maxFallbackDuration: 60_000 },
+  });
+  assert.deepEqual(values.departureSigns.taints, []);
+});
 
 pureYAML("isReadOnly() follows either setting", () => {
   for (const text of ["placement: {readOnlyMode: true}", "controller: {dryRun: true}"]) {

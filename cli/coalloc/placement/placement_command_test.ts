@@ -98,6 +98,25 @@ placedTest("placementCommand() gives programs one view, as JSON and as YAML", [{
   assert.deepEqual(parse((await placementOf(scene, "deploy/web", "-o", "yaml"))[1]), view);
 });
 
+placedTest("placementCommand() looks in the namespaces that are asked for", [{ nodes: ["od-1"] }, {
+  namespace: "far",
+  name: "db",
+  nodes: ["od-1"],
+}], async (scene) => {
+  const names = async (...args: string[]): Promise<string> =>
+    JSON.parse((await placementOf(scene, "-o", "json", ...args))[1]).workloads
+      .map(({ name }: { name: string }) => name).join();
+  assert.deepEqual(
+    [await names(), await names("-A"), await names("-n", "far")],
+    ["web", "db,web", "db"],
+  );
+  assert.match(
+    (await placementOf(scene, "-A"))[1],
+    /^NAMESPACE +WORKLOAD .*\nfar +deployment\/db /,
+  );
+  assert.equal((await placementOf(scene, "db", "-A"))[0], 0);
+});
+
 placedTest("placementCommand() leaves out columns without room", SHOP, async (scene) => {
   const head = async (columns: number): Promise<string> => {
     scene.terminal = { columns, rows: 40 };

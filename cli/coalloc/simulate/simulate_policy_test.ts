@@ -4,7 +4,7 @@ import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coallo
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { readCommandLine } from "../coalloc_command.ts";
 import { chooseSeries, type History, policyInFile, readHistory } from "./read_history.ts";
-import { type PolicyRequest, policyRequest } from "./simulate_arguments.ts";
+import { asksForPolicy, type PolicyRequest, policyRequest } from "./simulate_arguments.ts";
 
 function read(
   content: string | Error,
@@ -51,6 +51,11 @@ pure("readHistory() reads request rates, CPU usage, arrivals and Prometheus expo
   assert.deepEqual(await shape(range), ["prometheus", "cores", 30, 4, 2]);
 });
 
+pure("readHistory() reports no format that a flag or JSON leaves no doubt about", async () => {
+  assert.equal((await read(lines(60, () => "1"), { format: "rps" })).guess, undefined);
+  assert.equal((await read(prometheus("1", "1"))).guess, undefined);
+});
+
 pure("readHistory() takes the busiest minutes of a longer file", async () => {
   const text = lines(300, (second) => second < 120 || second >= 180 ? "1" : "9");
   const { trace, minutes } = await read(text, { maxMinutes: 1 });
@@ -91,6 +96,10 @@ pure("readHistory() says in one line what is wrong with a file, and the remedy",
       return true;
     });
   }
+});
+
+pure("readHistory() passes on a fault that is not the file's", async () => {
+  await assert.rejects(read(new TypeError("a fault")), { name: "TypeError", message: "a fault" });
 });
 
 type Metric = Readonly<Record<string, string>>;
@@ -227,6 +236,13 @@ function flagsOf(line: string): Readonly<Record<string, unknown>> {
 function asked(line: string): PolicyRequest | string {
   return policyRequest(flagsOf(line));
 }
+
+pure("asksForPolicy() is true for flags of a policy's replay alone", () => {
+  assert.equal(asksForPolicy(flagsOf("--trace f --limit 2")), false);
+  for (const line of ["--policy p", "--history h", "--resource memory"]) {
+    assert.equal(asksForPolicy(flagsOf(line)), true, line);
+  }
+});
 
 pure("policyRequest() reads its flags, and takes CPU for granted", () => {
   assert.deepEqual(asked("--policy p.yaml --history -"), {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
-import { nodeWith, onePod } from "../../../tests/fixtures/lab/one_pod_node.ts";
+import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { endlessWork } from "../workload.ts";
+import { createWorkload, endlessWork } from "../workload.ts";
 import { type PodSpec, SimulatedNode } from "./simulated_node.ts";
 
 /** Recorded on a real kernel with at least 4 cores; the tolerance is a share of `throttledS`. */
@@ -83,6 +83,48 @@ pure(
     )),
 );
 
+pure("SimulatedNode holds threads at ticks, and the next quota pays the credit", () => {
+  // 1 ms a period, and the first tick that finds it used up comes within 8 ms: many periods a pause.
+  const node = nodeWith(4, onePod(endlessWork(1), { limit: 10, threads: 1 }));
+  node.advance(50);
+  const first = node.pod("pod").usageUs;
+  assert.ok(first > 1000 && first <= 5000, `${first}`);
+  const pause = Math.ceil(first / 1000) - 1;
+  node.advance(100 * pause);
+  assert.equal(node.pod("pod").usageUs, first);
+  assert.equal(node.pod("pod").totalThrottledUs, 0);
+  node.advance(100 * pause + 10);
+  assert.ok(node.pod("pod").usageUs > first);
+  assert.equal(node.pod("pod").totalThrottledUs, 100_000 * pause - first);
+  const { throttledPeriods } = node.container("c-pod");
+  assert.equal(throttledPeriods + node.pod("pod").throttledPeriods, pause);
+});
+
+pure("SimulatedNode leaves an idle CPU a millisecond, and a debt to the next quota", () => {
+  // Each 8 ms need the whole quota of 5, what is in hand, and up to 3 ms of credit.
+  const node = nodeWith(4, onePod(requests([10, 410, 810, 1210], 8), { limit: 50, threads: 1 }));
+  node.advance(2000);
+  const { completed, usageUs } = node.pod("pod");
+  assert.deepEqual({ completed, usageUs }, { completed: 4, usageUs: 32_000 });
+  // Throttled by each of them, even without threads.
+  const both = node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods;
+  assert.ok(both >= 4, `${both}`);
+  assert.ok(node.pod("pod").totalThrottledUs < 4 * 90_000);
+});
+
+pure("SimulatedNode may hold one thread while another has quota in hand", () => {
+  // One CPU takes 5 of 8 ms and the other 3: one has done its 4.5 ms while the other waits.
+  const node = new SimulatedNode({ cores: 2, random: seededRandom(1), tickMs: 1 });
+  node.addPod(onePod(requests([10, 10], 4.5), { limit: 80, threads: 2 }));
+  node.setPodQuota("pod", undefined);
+  node.advance(90);
+  assert.equal(node.pod("pod").completed, 1);
+  node.advance(200);
+  const { completed, usageUs } = node.pod("pod");
+  assert.deepEqual({ completed, usageUs }, { completed: 2, usageUs: 9000 });
+  assert.equal(node.container("c-pod").throttledPeriods, 1);
+});
+
 pure("setContainerQuota() and setPodQuota() count at once, as a whole quota anew", () => {
   const node = nodeWith(4, onePod(endlessWork(1), { limit: 200 }));
   node.advance(50);
@@ -109,6 +151,35 @@ pure("setContainerQuota() and setPodQuota() count at once, as a whole quota anew
   node.advance(300);
   assert.equal(node.pod("pod").usageUs, held + 160_000 + used);
   assert.equal(node.container("c-pod").quota, undefined);
+});
+
+pure("setContainerQuota() does not let go what the pod's quota holds, nor conversely", () => {
+  const node = nodeWith(4, onePod(endlessWork(1), { limit: 200 }));
+  node.setPodQuota("pod", 100);
+  node.advance(50);
+  const used = node.pod("pod").usageUs;
+  node.setContainerQuota("c-pod", 300);
+  node.advance(90);
+  assert.equal(node.pod("pod").usageUs, used);
+  node.setContainerQuota("c-pod", 50);
+  node.setPodQuota("pod", 900);
+  node.advance(100);
+  assert.ok(node.pod("pod").usageUs > used + 5000);
+  node.advance(150);
+  const later = node.pod("pod").usageUs;
+  node.setPodQuota("pod", 800);
+  node.advance(190);
+  assert.equal(node.pod("pod").usageUs, later);
+});
+
+pure("SimulatedNode counts the first idle period of a group, then none", () => {
+  const node = nodeWith(4, onePod(requests([1000], 30), { limit: 200 }));
+  node.advance(5000);
+  // 30 ms at 20 ms a period: two periods, throttled in the first, and one to see that no thread comes.
+  const { periods } = node.container("c-pod");
+  assert.equal(periods, 3);
+  const both = node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods;
+  assert.equal(both, 1);
 });
 
 const QUOTAS = [50, 100, 200, 500, 1000, 1500, 2000, 4000];
@@ -153,4 +224,65 @@ pure("SimulatedNode lets a saturated pod use its whole quota at each level", () 
       }
     }
   }
+});
+
+pure("SimulatedNode lets a pod use its whole quota on requests, however short", () => {
+  for (const costMs of [0.5, 4, 60]) {
+    for (const limit of [50, 1500]) {
+      for (const threads of THREADS) {
+        const wanted = Math.min(limit, 1000 * threads);
+        // Twice as many requests as it can serve.
+        const trace = { name: "t", unit: "cores" as const, stepS: 60 };
+        const workload = createWorkload({ ...trace, values: Float64Array.of(wanted / 500) }, {
+          random: seededRandom(7),
+          costMs,
+        });
+        const [got = NaN] = used({ cores: 8, seed: 2 }, [onePod(workload, { limit, threads })]);
+        assert.ok(isAll(got, { wanted, threads }), `${costMs} ms, ${limit}m x${threads}: ${got}`);
+      }
+    }
+  }
+});
+
+pure("SimulatedNode wastes nothing of small quotas at two levels and any ticks", () => {
+  for (const limit of [10, 20, 40, 60]) {
+    for (const threads of [1, 4, 16]) {
+      // Another name, other ticks.
+      for (const uid of ["a", "b", "c", "d"]) {
+        const spec = onePod(endlessWork(threads), { uid, limit, threads });
+        const [got = NaN] = used({ cores: 4, seed: 6 }, [spec]);
+        assert.ok(
+          isAll(got, { wanted: limit, threads: 4 }),
+          `${uid} ${limit}m x${threads}: ${got}`,
+        );
+      }
+    }
+  }
+});
+
+/** Pods of one container that always want more than they get. */
+function greedy(limits: readonly number[], requestOf: (index: number) => number): PodSpec[] {
+  return limits.map((limit, index) => {
+    const threads = THREADS[(index + 1) % THREADS.length] ?? 1;
+    const request = requestOf(index);
+    return onePod(endlessWork(threads), { uid: `pod-${index}`, limit, threads, request });
+  });
+}
+
+pure("SimulatedNode uses all cores of a short node, by weight below the quotas", () => {
+  // Weights 1 : 2 : 3 nearly, of 2 cores; the quotas are more than each one's share.
+  const pods = greedy([700, 1500, 4000], (index) => 1000 * (index + 1));
+  const weights = [39, 79, 118];
+  const got = used({ cores: 2, seed: 4 }, pods);
+  got.forEach((mine, index) => {
+    const share = 2000 * weights[index]! / 236;
+    assert.ok(Math.abs(mine - share) <= 0.02 * share, `${mine} of ${share}`);
+  });
+  // Where some quotas are less than the share, the others have what these leave.
+  const mixed = used({ cores: 2, seed: 5 }, greedy([50, 100, 1500, 4000], () => 500));
+  const sum = mixed.reduce((total, mine) => total + mine, 0);
+  assert.ok(Math.abs(sum - 2000) <= 2, `${sum}`);
+  assert.ok(isAll(mixed[0]!, { wanted: 50, threads: 2 }), `${mixed}`);
+  assert.ok(isAll(mixed[1]!, { wanted: 100, threads: 4 }), `${mixed}`);
+  assert.ok(Math.abs(mixed[2]! / mixed[3]! - 1) < 0.02, `${mixed}`);
 });

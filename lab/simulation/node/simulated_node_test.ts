@@ -24,6 +24,20 @@ import {
 import { SimulatedNode } from "./simulated_node.ts";
 import { cpuWeight, createClaims, shareByWeight } from "./cpu_slices.ts";
 
+pure("SimulatedNode ends a request after its own work when nothing is short", () => {
+  const node = nodeWith(2, onePod(requests([3, 100, 101], 25), { limit: 2000 }));
+  node.advance(200);
+  const { latency, completed, open, usageUs, offeredUs, throttledUs } = node.pod("pod");
+  assert.deepEqual({ completed, open, usageUs, offeredUs, throttledUs }, {
+    completed: 3,
+    open: 0,
+    usageUs: 75_000,
+    offeredUs: 75_000,
+    throttledUs: 0,
+  });
+  assert.ok(Math.abs(latencyQuantile(latency, 1) / 25 - 1) <= 0.01);
+});
+
 pure("SimulatedNode queues requests beyond the threads, first come, first served", () => {
   const node = nodeWith(4, onePod(requests([0, 0, 0, 0], 40), { threads: 2 }));
   node.advance(200);
@@ -58,6 +72,25 @@ pure("SimulatedNode divides short cores by weight, which setContainerRequest() m
   node.advance(10_000);
   assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
   assert.throws(() => node.setContainerRequest("unknown", 1), RangeError);
+});
+
+pure("SimulatedNode divides a pod's share among its containers, by its quota", () => {
+  const container = (id: string, request: number) => ({
+    id,
+    request,
+    limit: 1000,
+    threads: 2,
+    workload: endlessWork(2),
+  });
+  const spec = { uid: "p", phaseMs: 0, containers: [container("a", 1000), container("b", 1000)] };
+  const node = nodeWith(8, { ...spec, podLimit: 1000 });
+  node.advance(1010);
+  // Four threads use the pod's 100 ms in 25 ms, and up to a tick of credit, then stand still.
+  const { usageUs, throttledUs } = node.pod("p");
+  assert.ok(usageUs >= 1_040_000 && usageUs < 1_056_000, `${usageUs}`);
+  assert.ok(Math.abs(throttledUs - (4_040_000 - usageUs)) <= 2);
+  assert.equal(node.container("a").throttledUs, 0);
+  assert.equal(node.container("a").usageUs, node.container("b").usageUs);
 });
 
 pure(
@@ -103,6 +136,20 @@ pure(
     )),
 );
 
+pure("SimulatedNode gives an endless thread of a late pod its CPU from then on", () => {
+  const node = nodeWith(2);
+  node.advance(1000);
+  node.addPod(onePod(endlessWork(1)));
+  node.addPod(onePod(requests([400, 1600], 10), { uid: "late" }));
+  node.advance(3000);
+  assert.equal(node.pod("pod").usageUs, 2_000_000);
+  assert.equal(node.pod("pod").offeredUs, 2_000_000);
+  assert.equal(node.pod("late").completed, 1);
+  node.removePod("pod");
+  assert.deepEqual(node.pods(), [{ uid: "late", containerIDs: ["c-late"] }]);
+  assert.throws(() => node.container("c-pod"), { name: "RangeError", message: /c-pod/ });
+});
+
 pure("advance() refuses to go back", () => {
   const node = nodeWith(1);
   node.advance(100);
@@ -125,6 +172,30 @@ function busyNode() {
   node.advance(310);
   return node;
 }
+
+pure("cgroupView() shows each file of a container with the kernel's keys and units", () => {
+  const node = busyNode();
+  const tree = cgroupView(node);
+  const read = (file: string) => tree.read(`${POD}/cri-containerd-${ID}.scope/${file}`);
+  // Three whole periods of 20 ms at 1 thread, 10 ms of the fourth, and up to a tick on credit.
+  const { usageUs } = node.container(ID);
+  assert.ok(usageUs >= 70_000 && usageUs < 74_000);
+  const heldUs = 310_000 - usageUs;
+  assert.equal(
+    read("cpu.stat"),
+    `usage_usec ${usageUs}\nuser_usec ${usageUs}\nsystem_usec 0\nnr_periods 3\nnr_throttled 3\n` +
+      `throttled_usec ${heldUs}\nnr_bursts 0\nburst_usec 0\n`,
+  );
+  assert.equal(read("cpu.max"), "20000 100000\n");
+  assert.equal(read("cpu.weight"), "4\n");
+  assert.match(
+    read("cpu.pressure") ?? "",
+    new RegExp(`^some avg10=0\\.00 .* total=${heldUs}\nfull `),
+  );
+  assert.equal(tree.read(`${POD}/cpu.max`), "40000 100000\n");
+  assert.match(tree.read(`${POD}/cpu.stat`) ?? "", /nr_periods 3\nnr_throttled 0\n/);
+  assert.equal(tree.read(`${POD}/memory.max`), undefined);
+});
 
 pure("cgroupView() lists the directories and follows pods that come and go", () => {
   const node = busyNode();

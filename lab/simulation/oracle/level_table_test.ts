@@ -9,7 +9,13 @@ import {
   type LevelTable,
   levelTable,
 } from "./level_table.ts";
-import { periodGrid, playLog, readRequestLog } from "./play_log.ts";
+import {
+  periodGrid,
+  playLog,
+  type PlayOptions,
+  readRequestLog,
+  type RequestLog,
+} from "./play_log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
@@ -140,6 +146,51 @@ pure(
     ),
 );
 
+const BURSTS: RequestLog = {
+  atMs: Float64Array.of(5, 5, 5, 2105, 2105, 2250),
+  costMs: Float64Array.of(30, 12, 1, 12, 30, 5),
+  durationMs: 3000,
+};
+/** A phase, so that refills do not begin with the steps. */
+const GRID = periodGrid({ durationMs: 3000, stepMs: 1000, phaseMs: 30 });
+const OPTIONS: PlayOptions = { uid: "p", grid: GRID, threads: 2, cores: 4, quotaOf: () => 20 };
+
+pure("playLog() reports each request, in any order of their ends", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  assert.ok(playLog(BURSTS, { ...OPTIONS, quotaOf: () => 200 }, { doneMs }));
+  assert.deepEqual([...doneMs].map(Math.round), [35, 17, 18, 2117, 2135, 2255]);
+});
+
+pure("playLog() serves the end of a run as the whole run does, when nothing was under way", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  const usedMs = new Float64Array(GRID.periods);
+  const throttled = new Uint8Array(GRID.periods);
+  playLog(BURSTS, { ...OPTIONS, untilMs: 3000 }, { doneMs, usedMs, throttled });
+  assert.equal(Math.round(usedMs.reduce((sum, used) => sum + used, 0)), 90);
+  // 43 ms at 20 ms a period: the first, of 30 ms, and the second do not suffice.
+  assert.deepEqual([...throttled.subarray(0, 4)], [1, 1, 0, 0]);
+  for (const fromPeriod of [11, 18, 21]) {
+    const mine = new Float64Array(6).fill(Infinity);
+    playLog(BURSTS, { ...OPTIONS, fromPeriod, untilMs: 3000 }, { doneMs: mine });
+    assert.deepEqual([...mine.subarray(0, 3)], [Infinity, Infinity, Infinity]);
+    mine.subarray(3).forEach((done, index) => {
+      assert.ok(Math.abs(done - doneMs[3 + index]!) < 1e-6, `${done}, not ${doneMs[3 + index]}`);
+    });
+  }
+});
+
+pure("playLog() says whether all was done in time", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  playLog(BURSTS, OPTIONS, { doneMs });
+  const inTime = (early: number, untilMs: number) =>
+    playLog(BURSTS, { ...OPTIONS, untilMs }, { stopAfterMs: doneMs.map((done) => done - early) });
+  assert.equal(inTime(0, 3000), true);
+  assert.equal(inTime(1, 3000), false);
+  // A request that is not done when time is up is late, too, be it not even begun.
+  assert.equal(inTime(0, 100), true);
+  assert.equal(inTime(500, 100), false);
+});
+
 pure("playLog() gives every request the latency that it has on the node", () =>
   fc.assert(
     fc.property(
@@ -206,6 +257,14 @@ function pod(need: readonly number[], options: Partial<NeedyPod> = {}): NeedyPod
   const values = Float64Array.from(need);
   return { floor: 0, ceiling: 4000, weight: 100, need: values, offered: values, ...options };
 }
+
+pure("shareShortNode() gives each its need while the needs fit", () => {
+  const limits = shareShortNode([pod([300, 500]), pod([700, 500])], {
+    capacity: 1000,
+    keptSteps: 2,
+  });
+  assert.deepEqual(limits.map((values) => [...values]), [[300, 500], [700, 500]]);
+});
 
 pure("shareShortNode() divides a short step by weight, within floors and needs", () => {
   const pods = [

@@ -96,6 +96,30 @@ pure("replayPolicy() lowers memory to the recent peak + 15 % at most, limits or 
   assert.equal(last("cpu", true), 120);
 });
 
+pure("replayPolicy() never sets anything outside of the bounds", () => {
+  fc.assert(fc.property(
+    fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 100, maxLength: 300 }),
+    fc.integer({ min: 10, max: 2000 }),
+    fc.integer({ min: 0, max: 2000 }),
+    fc.boolean(),
+    (values, min, more, updateRequestsOnly) => {
+      const bounds = { min, max: min + more };
+      const given = policy({ bounds: { cpu: bounds, memory: bounds } });
+      const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
+      for (const resource of ["cpu", "memory"] as const) {
+        const { days } = replayPolicy(minuteHistory(values, { resource }), {
+          ...given,
+          updateStrategy,
+        });
+        assert.ok(days.length > 0);
+        for (const { least, most } of days) {
+          assert.ok(least >= bounds.min && most <= bounds.max, `${least} to ${most}`);
+        }
+      }
+    },
+  ));
+});
+
 /** Three days with a peak each noon. */
 function history(name: string, resource: UsageHistory["resource"], scale: number): UsageHistory {
   const values = Array.from({ length: 3 * 1440 }, (_, minute) => {
@@ -147,6 +171,15 @@ pure("playRules() kills memory under limits, and rules learn of it", () => {
   assert.equal(kills("fixed, maximum"), 0);
 });
 
+pure("playRules() plays the correction for throttling only where limits hold CPU", () => {
+  const corrects = (resource: UsageHistory["resource"], limitFactor?: number): boolean =>
+    playRules([history("a", resource, 2 ** 20)], limitFactor === undefined ? {} : { limitFactor })
+      .rules.some(({ label }) => label === `${COALLOCATOR}, corrected`);
+  assert.equal(corrects("cpu", 1), true);
+  assert.equal(corrects("cpu"), false);
+  assert.equal(corrects("memory", 1.1), false);
+});
+
 pure("nextMaximum() knows the interval that begins, and no more", () => {
   const run = nextMaximum(
     minuteHistory([5, 9, 3, 4, 100], { atMin: [0, 59, 60, 119, 120] }),
@@ -155,6 +188,12 @@ pure("nextMaximum() knows the interval that begins, and no more", () => {
   assert.deepEqual([0, 1, 2].map((hour) => run.recommend(hour * HOUR_MS)?.value), [9, 4, 100]);
   // Asked again from the start, it begins again.
   assert.equal(run.recommend(0)?.value, 9);
+});
+
+pure("nextMaximum() is undefined for an hour without a record", () => {
+  const run = nextMaximum(minuteHistory([5, 7], { atMin: [0, 180] }), HOUR_MS).begin("cpu");
+  assert.equal(run.recommend(HOUR_MS), undefined);
+  assert.equal(run.recommend(3 * HOUR_MS)?.value, 7);
 });
 
 pure("nextMaximum() covers all, and no rule that does wastes less", () => {

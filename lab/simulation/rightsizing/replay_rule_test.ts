@@ -99,6 +99,12 @@ pure("replayRule() asks the guard before a change, with the age of what is set",
   assert.deepEqual(asked, [HOUR_MS, 2 * HOUR_MS]);
 });
 
+pure("replayRule() keeps what is set while a rule has nothing to say", () => {
+  const { rule } = scripted([100, undefined]);
+  const [, second] = play(history(minutes(120, 50)), { rule }).steps;
+  assert.equal(second?.inForce, 100);
+});
+
 pure("replayRule() shows a rule no usage above the limit", () => {
   const usage = history([...minutes(60, 50), ...minutes(60, 500)]);
   const limited = scripted([100, 100]);
@@ -181,6 +187,12 @@ pure("replayRule() kills no pod without a limit, nor for CPU", () => {
   assert.equal(kills("memory", { limitFactor: 1 }), 1);
 });
 
+pure("replayRule() looks no more often than samples come", () => {
+  const { rule } = scripted([100]);
+  const { steps } = play(history(minutes(60, 1)), { rule, intervalMs: 1000 });
+  assert.deepEqual(steps.map(({ end, first }) => end - first), minutes(60, 1));
+});
+
 pure("replayRule() sets nothing by what comes later", () => {
   fc.assert(fc.property(
     fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 300, maxLength: 300 }),
@@ -259,6 +271,12 @@ pure("judgeReplay() distinguishes minutes above the limit from those above the r
   assert.deepEqual([coverage, overLimitMinutes], [0.25, 2]);
 });
 
+pure("judgeReplay() counts changes by day of samples", () => {
+  const values = Array.from({ length: DAY_MINUTES / 2 }, () => 1);
+  const { changes, changesPerDay } = judged({ values }, [[0, 1], [60, 2], [120, 3]]);
+  assert.deepEqual([changes, changesPerDay], [2, 4]);
+});
+
 pure("judgeReplay() finds the longest short stretch, across steps and not across gaps", () => {
   const values = [9, 9, 1, 9, 9, 9, 9, 9];
   assert.equal(judged({ values }, [[0, 5], [5, 6]]).longestShortMinutes, 5);
@@ -279,6 +297,12 @@ pure("judgeReplay() leaves days out of which less than half was recorded", () =>
   near(coverage, 1 / 2.4);
   const half = judged({ values: values.slice(0, 1.5 * DAY_MINUTES) }, [[0, 100]]);
   assert.equal(half.days.length, 2);
+});
+
+pure("judgeReplay() has no ratio to a usage of nothing", () => {
+  const idle = judged({ values: [0, 0] }, [[0, 100]]);
+  assert.deepEqual([idle.coverage, idle.waste, idle.lack], [1, Infinity, 0]);
+  assert.equal(judged({ values: [0, 0] }, [[0, 0]]).waste, 0);
 });
 
 pure("judgeReplay() keeps accounts: set − usage = idle − lacking", () => {

@@ -33,6 +33,20 @@ pure("percentileRule() is the percentile times the factor, cut to whole units", 
   assert.equal(recommended(begin({ safetyFactor: 1 }), [99.99])?.value, 99);
 });
 
+pure("percentileRule() says its parameters", () => {
+  const setting = (options: Partial<PercentileOptions>): string =>
+    percentileRule("coallocator", {
+      percentile: "P95",
+      safetyFactor: 1.2,
+      windowMs: DAY_MS,
+      ...options,
+    })
+      .setting;
+  assert.equal(setting({}), "P95 × 1.2, 24 h");
+  assert.equal(setting({ windowMs: 7 * DAY_MS, safetyFactor: 1 }), "P95, 7 d");
+  assert.equal(setting({ windowMs: 30 * MINUTE_MS }), "P95 × 1.2, 0.5 h");
+});
+
 pure("percentileRule() takes samples of (now − window, now]", () => {
   const run = begin({ percentile: "P50", safetyFactor: 1, windowMs: 10 * MINUTE_MS });
   run.observe({ atMs: 0, usage: 900 });
@@ -110,6 +124,11 @@ function feed(
   return fromMs + minutes * MINUTE_MS;
 }
 
+pure("vpaRule() says nothing before the first sample", () => {
+  assert.equal(vpaRule().begin("cpu").recommend(START_MS), undefined);
+  assert.equal(vpaRule().begin("memory").recommend(START_MS), undefined);
+});
+
 pure("vpaRule() recommends the end of the bucket of the 90th percentile, and 15 % more", () => {
   const run = vpaRule().begin("cpu");
   let now = feed(run, { usage: 150, minutes: 92 });
@@ -183,6 +202,17 @@ pure("usageHistory() keeps gaps, and takes the most frequent distance for the st
   assert.equal(stepMs, 60_000);
   assert.deepEqual([...atMs], [0, 60_000, 120_000, 600_000, 660_000]);
   assert.deepEqual([...values], [0, 60, 120, 600, 660]);
+});
+
+pure("usageHistory() takes the shorter of two distances that are as frequent", () => {
+  const samples = [0, 30, 90].map((atS) => ({ atS, value: 1 }));
+  assert.equal(usageHistory(samples, CPU).stepMs, 30_000);
+});
+
+pure("usageHistory() leaves bytes as they are", () => {
+  const samples = [0, 60].map((atS) => ({ atS, value: 2 ** 30 }));
+  const { values } = usageHistory(samples, { name: "f", resource: "memory" });
+  assert.deepEqual([...values], [2 ** 30, 2 ** 30]);
 });
 
 pure("scaledTo() keeps the shape and sets the 95th percentile", () => {

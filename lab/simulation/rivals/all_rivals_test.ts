@@ -1,15 +1,20 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { cases } from "../../../tests/fixtures/cases.ts";
 import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { DecayingHistogram } from "../rightsizing/vpa_rule.ts";
 import { allRivals } from "./all_rivals.ts";
+import { hpa } from "./hpa.ts";
+import { koordinator } from "./koordinator.ts";
+import { mbcasSeed } from "./mbcas_seed.ts";
 import {
   createIntervals,
   type Rival,
   type RivalNode,
   type RivalPod,
   type RivalReading,
+  type RivalRun,
 } from "./rival.ts";
 import { vpa } from "./vpa.ts";
 
@@ -69,6 +74,16 @@ function feedRival(rival: Rival, scene: FedScene = {}): FedLook {
   };
 }
 
+/** The last requests after the same intervals at each of several looks. */
+function feedFor(
+  look: FedLook,
+  { looks, pods }: { readonly looks: number; readonly pods: readonly FedInterval[] },
+): readonly (number | undefined)[] {
+  let requests: readonly (number | undefined)[] = [];
+  for (let done = 0; done < looks; done++) requests = look(...pods);
+  return requests;
+}
+
 /** The readings of an algorithm's start: nothing was used under the pods' original limits. */
 function firstReadings(pods: readonly RivalPod[]): RivalReading[] {
   return pods.map(({ originalLimit }) => ({
@@ -96,6 +111,99 @@ pure("allRivals() has every setting of every algorithm, each under a name of its
   assert.equal(new Set(names).size, names.length);
   assert.ok(allRivals().every(({ setting }) => setting !== ""));
 });
+
+pure("allRivals() looks at multiples of 100 ms", () => {
+  for (const { lookMs } of allRivals()) assert.ok(lookMs > 0 && lookMs % 100 === 0);
+});
+
+const POD_COUNT = 2;
+
+const anyPod: fc.Arbitrary<RivalPod> = fc
+  .record({
+    request: fc.integer({ min: 0, max: 2000 }),
+    more: fc.integer({ min: 10, max: 4000 }),
+    weight: fc.integer({ min: 1, max: 5000 }),
+    p90Demand: fc.integer({ min: 0, max: 8000 }),
+  })
+  .map(({ request, more, weight, p90Demand }) => ({
+    request,
+    originalLimit: request + more,
+    floor: Math.max(10, request),
+    ceiling: 4 * (request + more),
+    weight,
+    p90Demand,
+  }));
+
+/** A pod's usage between two looks, in shares of the possible. */
+const anyShare = fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true }));
+const anyStep = fc.record({
+  used: anyShare,
+  throttledShare: anyShare,
+  throttled: anyShare,
+  moved: anyShare,
+});
+type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
+const anySteps = fc.array(fc.tuple(anyStep, anyStep), { minLength: 1, maxLength: 60 });
+
+const NODE: RivalNode = { cpu: 8000, capacity: 7000 };
+
+type LimitRequests = readonly (number | undefined)[];
+
+/** The limits of a run that reads these steps, cut by the bounds and in force at the next reading. */
+function* play(
+  run: RivalRun,
+  { rival, pods, steps }: {
+    rival: Rival;
+    pods: readonly RivalPod[];
+    steps: readonly (readonly Step[])[];
+  },
+): Generator<LimitRequests> {
+  let readings = firstReadings(pods);
+  let limits = run.look(0, readings);
+  yield limits;
+  for (const [index, step] of steps.entries()) {
+    readings = readings.map((before, at) => {
+      const { floor, ceiling } = pods[at] as RivalPod;
+      const { used, throttledShare, throttled, moved } = step[at] as Step;
+      const periods = Math.round(moved * rival.lookMs / 100);
+      const wanted = limits[at] ?? before.limit;
+      return {
+        usageMs: before.usageMs + used * before.limit / 1000 * rival.lookMs,
+        throttledMs: before.throttledMs + throttledShare * 8 * rival.lookMs,
+        throttledPeriods: before.throttledPeriods + Math.round(throttled * periods),
+        limit: Math.ceil(Math.max(floor, Math.min(wanted, ceiling)) / 10) * 10,
+      };
+    });
+    limits = run.look((index + 1) * rival.lookMs, readings);
+    yield limits;
+  }
+}
+
+const scenes = fc.record({ pods: fc.tuple(anyPod, anyPod), steps: anySteps, others: anySteps });
+
+for (const rival of allRivals()) {
+  pure(
+    `allRivals() sets finite limits by the readings alone: ${rival.algorithm} ${rival.setting}`,
+    () =>
+      fc.assert(
+        fc.property(scenes, ({ pods, steps, others }) => {
+          const alone = [...play(rival.start(pods, NODE), { rival, pods, steps })];
+          const beside = play(rival.start(pods, NODE), { rival, pods, steps: others });
+          const together = play(rival.start(pods, NODE), { rival, pods, steps }).map((limits) => {
+            beside.next();
+            return limits;
+          });
+          assert.deepEqual([...together], alone);
+          for (const limits of alone) {
+            assert.equal(limits.length, POD_COUNT);
+            const set = limits.filter((limit) => limit !== undefined);
+            assert.ok(set.every((limit) => Number.isFinite(limit) && limit >= 0), `${limits}`);
+          }
+        }),
+        cases(0.4),
+      ),
+  );
+}
 
 function reading(fields: Partial<RivalReading>): RivalReading {
   return { usageMs: 0, throttledMs: 0, throttledPeriods: 0, limit: 500, ...fields };
@@ -158,4 +266,49 @@ pure("vpa() outside bounds climbs by censored steps as slowly as a real one did"
   assert.ok(enoughS >= 480 && enoughS <= 780, `enough after ${enoughS} s`);
   // More than one step: a quota of 200 m hides that 1 core is wanted.
   assert.ok(steps.length > 1 && (steps[0]?.limit ?? Infinity) < 1000);
+});
+
+/** Looks of 5 s in 15 s; replicas of 250 m, four of them at the start, one to sixteen. */
+const LOOKS = 3;
+
+pure("hpa() at most doubles in 15 s", () => {
+  const look = feedRival(hpa(0.5));
+  // 4000 m are 32 replicas of 125 m each; the ceiling allows 16.
+  feedFor(look, { looks: LOOKS, pods: [{ usage: 4000 }] });
+  assert.deepEqual(feedFor(look, { looks: LOOKS, pods: [{ usage: 4000 }] }), [8 * 250]);
+  assert.deepEqual(feedFor(look, { looks: LOOKS, pods: [{ usage: 4000 }] }), [16 * 250]);
+});
+
+pure("hpa() keeps between the replicas of floor and ceiling", () => {
+  const pods = [{ floor: 600, ceiling: 1100 }];
+  const busy = feedRival(hpa(0.5), { pods });
+  assert.deepEqual(feedFor(busy, { looks: LOOKS + 2, pods: [{ usage: 1000 }] }), [4 * 250]);
+  const idle = feedRival(hpa(0.5), { pods });
+  assert.deepEqual(feedFor(idle, { looks: 21 * LOOKS, pods: [{}] }), [3 * 250]);
+});
+
+pure("koordinator() lowers when the budget is spent, until some is saved", () => {
+  // A second at three times the limit: 2, a quarter of which is there.
+  const look = feedRival(koordinator(1), { pods: [{ originalLimit: 400 }] });
+  near(look({ usage: 400, throttledPeriods: 1 })[0], 480);
+  // 0.5 − (1.2 − 1) = 0.3
+  near(look({ usage: 480, throttledPeriods: 1 })[0], 576);
+  // 0.3 − (1.44 − 1) = −0.14
+  near(look({ usage: 576, throttledPeriods: 1 })[0], 576 * 0.8);
+  // Between 60 and 100 % nothing is saved.
+  near(look({ usage: 300, throttledPeriods: 1 })[0], 400);
+  // −0.14 + (1 − 0.25) = 0.61
+  near(look({ usage: 100, throttledPeriods: 1 })[0], 480);
+});
+
+pure("mbcasSeed() divides a short node by weight", () => {
+  const pods = [
+    { originalLimit: 800, ceiling: 2000, weight: 1 },
+    { originalLimit: 800, ceiling: 2000, weight: 3 },
+  ];
+  const look = feedRival(mbcasSeed(), { pods, node: { capacity: 1000 } });
+  // Both want 880 m.
+  const limits = feedFor(look, { looks: 15, pods: [{ usage: 800 }, { usage: 800 }] });
+  near(limits[0], 1000 * 1 / 4);
+  near(limits[1], 1000 * 3 / 4);
 });
