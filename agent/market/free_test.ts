@@ -193,6 +193,27 @@ pure("FREE keeps limits as they are when an agent starts again while CPU is scar
   assert.deepEqual(changes, ["batch 1210 DemandRose"]);
 });
 
+pure("FREE answers each of many bursts with three changes at most", () => {
+  // By kernel weights a burst of the service gets a sixth of the node beside the batch job.
+  const LEAST = 330;
+  const agent = freeAgent({ batch: {}, service: { ...SERVICE, weight: 300, multiplier: 3 } }, 1800);
+  agent.play(2, IDLE);
+  const batch = (taken: number) => (limit: number) => ({ usage: Math.min(limit, 2000 - taken) });
+  agent.play(10, { batch: batch(10), service: { usage: 10, pressure: 0 } });
+  for (let i = 0; i < 20; i++) {
+    const within = Array.from({ length: 20 }, () => {
+      const usage = Math.min(1400, Math.max(LEAST, 2000 - (agent.limits.get("batch") ?? 0)));
+      const service = { usage, pressure: usage < 1400 ? 1 : 0 };
+      return agent.play(0.25, { batch: batch(usage), service });
+    }).flat();
+    // Once it is served the service bids a little less than its part.
+    assert.match(within.join(), /^batch \d+ NodeCongested(,batch \d+ DemandRose)?$/);
+    const after = agent.play(5, { batch: batch(10), service: { usage: 10, pressure: 0 } });
+    assert.match(after.join(), /^batch \d+ DemandRose(,batch \d+ DemandRose)?$/);
+    assert.ok(within.length + after.length <= 3);
+  }
+});
+
 pure("FREE leaves limits that are held", () => {
   const batchOf = (held: "both" | "lower" | "half"): readonly number[] =>
     freeAgent({ batch: { held, written: "1905m" }, service: SERVICE }).play(20, CONTENDED)

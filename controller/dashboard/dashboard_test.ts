@@ -7,11 +7,12 @@ import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
 import { connectDashboard, type DashboardOptions } from "./connect_dashboard.ts";
+import { POINTS } from "./history.ts";
 import { lastHour } from "./pages/charts.ts";
 import { clusterView } from "./pages/cluster_page.ts";
 import { nodeDetail, nodePage } from "./pages/node_page.ts";
 import { placementView } from "./pages/placement_page.ts";
-import { podDetail } from "./pages/pod_page.ts";
+import { podDetail, podPage } from "./pages/pod_page.ts";
 import { podsView } from "./pages/pods_page.ts";
 import { rightsizingView } from "./pages/rightsizing_page.ts";
 import { dashboardRoutes } from "./routes.ts";
@@ -103,6 +104,13 @@ Deno.test("dashboardRoutes() answers by what the token's user may list", async (
     assert.equal(response.status, status, `${path} ${token}`);
     assert.equal(response.headers.get("cache-control"), "no-store", path);
     await response.body?.cancel();
+  }
+});
+
+Deno.test("dashboardRoutes() asks for a token of the account in the installation's namespace", async () => {
+  for (const [path, request] of [["/", {}], ["/login", {}], ["/login", login("bad")]] as const) {
+    const text = await (await app.request(path, request)).text();
+    assert.match(text, /mbcas-dashboard -n cpu-market</);
   }
 });
 
@@ -300,6 +308,31 @@ Deno.test("lastHour() names the present value: infinite, of a late agent, or not
     const markup = String(lastHour(0, [{ title: "Price", unit: "each", lines }]));
     assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
   }
+});
+
+Deno.test("pages show CPU pressure where the kernel measures it, and a dash elsewhere", () => {
+  const [namespace = "", name = ""] = podPath.split("/").slice(2);
+  const node = nodeDetail(state, { ...EVERYTHING, node: "node-1" });
+  const pod = podDetail(state, { namespace, name, ...FIRST });
+  assert.ok(node?.hour && pod?.hour);
+  assert.match(String(nodePage(node).content), /"value">42 %[^]*\(PSI\)<\/b>[^]*<td[^>]*>63 %/);
+  const podText = String(podPage(pod).content);
+  for (const expected of [/\(PSI\)<\/b>/, /63 %, node 42 %/]) assert.match(podText, expected);
+
+  const none = { pressure: Array<null>(POINTS).fill(null) };
+  const { cpuPressure: _node, ...bare } = node.node;
+  const without = String(
+    nodePage({
+      ...node,
+      node: bare,
+      hour: { ...node.hour, series: { ...node.hour.series, ...none } },
+      pods: node.pods.map(({ cpuPressure: _pod, ...one }) => one),
+    }).content,
+  );
+  assert.match(without, />CPU pressure<\/dt><dd class="value">-</);
+  assert.doesNotMatch(without, /PSI\)<\/b>|\d %</);
+  const hour = { ...pod.hour, series: { ...pod.hour.series, ...none } };
+  assert.doesNotMatch(String(podPage({ ...pod, hour }).content), /PSI/);
 });
 
 Deno.test("nodePage() says why limits are held, and since when CPU is scarce", () => {

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
+import { decideMove, leavesAtOnce, leavesInTurn, type MoveDecisionInput } from "./decide_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
+import { cooldownAfter, ineffectiveMoveCount } from "./move_cooldown.ts";
 import { forecastStep } from "./forecast_step.ts";
+import { nextShortage, type Shortage, shortageDueMs } from "./shortage.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
 const SPOT = wholeInput(placedPods({ spot: 4 }), { nowMs: NOW_MS });
@@ -134,6 +136,46 @@ pure("decideMove() reports faults, then blocks, then waits, then obstacles of po
   }
 });
 
+pure("leavesAtOnce() and leavesInTurn() take pods older than the sign of their node", () => {
+  const departing = { gone: true, departs: "taint x" };
+  const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
+    [{}, false],
+    [{ gone: true }, false],
+    [departing, true],
+    // It was created at an unknown time in the second from 1000 on.
+    [{ ...departing, departsSinceMs: 999 }, false],
+    [{ ...departing, departsSinceMs: 1999 }, false],
+    [{ ...departing, departsSinceMs: 2000 }, true],
+  ];
+  for (const [changes, leaves] of rows) {
+    const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
+    assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
+    const drained = { ...pod, drained: true };
+    assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
+  }
+});
+
+pure("ineffectiveMoveCount() counts until a move is effective, or the spec changes", () => {
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
+  const last = { count: 4, misplaced: 3, spec };
+  const counts = [
+    ineffectiveMoveCount(undefined, { misplaced: 3, spec }),
+    ineffectiveMoveCount(last, { misplaced: 2, spec }),
+    ineffectiveMoveCount(last, { misplaced: 3, spec: { ...spec } }),
+    ineffectiveMoveCount(last, { misplaced: 4, spec }),
+    ineffectiveMoveCount(last, { misplaced: 4, spec: { ...spec, spotPercentage: 70 } }),
+    ineffectiveMoveCount(last, { misplaced: 4, spec: { ...spec, minOnDemand: 1 } }),
+  ];
+  assert.deepEqual(counts, [0, 0, 5, 5, 0, 0]);
+});
+
+pure("cooldownAfter() doubles up to three minutes, and is never shorter than asked", () => {
+  const seconds = [0, 1, 2, 5, 5000].map((count) => cooldownAfter(count, 10_000) / 1000);
+  assert.deepEqual(seconds, [10, 20, 40, 180, 180]);
+  assert.equal(cooldownAfter(3, 3_600_000), 3_600_000);
+  assert.equal(cooldownAfter(3, 0), 0);
+});
+
 const NOW = Date.UTC(2026, 0, 1);
 const HALF = { spotPercentage: 50, minOnDemand: 0, paused: false };
 const FOUR = placedPods({ spot: 4 });
@@ -225,4 +267,74 @@ pure("forecastStep() evicts pods of a leaving node first, unless they are to sta
       workload: wholeInput(FOUR).workload,
     }],
   ]);
+});
+
+const MINUTE_MS = 60_000;
+
+/** Spot pods that have waited for a node since the times given. */
+function waiting(...sinceMs: readonly number[]) {
+  const pending = { class: "spot", scheduled: false, ready: false } as const;
+  return sinceMs.map((unschedulableSinceMs, index) =>
+    placedPod(`web-${index}`, { ...pending, unschedulableSinceMs })
+  );
+}
+
+function next(
+  shortage: Shortage | undefined,
+  nowMs: number,
+  { since, asSpecified = false }: { readonly since?: number; readonly asSpecified?: boolean } = {},
+): Shortage | undefined {
+  const pods = since === undefined ? [] : waiting(since);
+  return nextShortage({ pods, shortage, asSpecified, nowMs }, PLACEMENT_DEFAULTS);
+}
+
+pure("nextShortage() falls back after the timeout, and not before", () => {
+  assert.equal(next(undefined, 59_999, { since: 0 }), undefined);
+  const first = { sinceMs: 60_000, untilMs: 60_000 + 2 * MINUTE_MS, rounds: 1 };
+  assert.deepEqual(next(undefined, 60_000, { since: 0 }), first);
+});
+
+pure("nextShortage() doubles from one fallback to the next, up to the longest", () => {
+  const lasted: number[] = [];
+  let shortage: Shortage | undefined;
+  let now = 0;
+  for (let round = 0; round < 7; round++) {
+    shortage = next(shortage, now + MINUTE_MS, { since: now });
+    assert.ok(shortage !== undefined);
+    lasted.push((shortage.untilMs - now - MINUTE_MS) / MINUTE_MS);
+    now = shortage.untilMs;
+  }
+  assert.deepEqual(lasted, [2, 4, 8, 16, 30, 30, 30]);
+});
+pure("nextShortage() ends once a pod made after the fallback is placed", () => {
+  const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
+  const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
+    nextShortage({
+      shortage,
+      pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
+      asSpecified: false,
+      nowMs: 4 * MINUTE_MS,
+    }, PLACEMENT_DEFAULTS);
+  assert.equal(after({}), undefined);
+  const unchanged = [
+    { createdAtMs: 3 * MINUTE_MS - 1 },
+    { class: "on-demand" as const },
+    { scheduled: false },
+    { gone: true },
+  ];
+  for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
+  // The next pod that finds none still counts.
+  assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
+});
+pure("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
+  const nowMs = 10 * MINUTE_MS;
+  const due = (shortage: Shortage | undefined, ...sinceMs: readonly number[]) =>
+    shortageDueMs({ pods: waiting(...sinceMs), shortage, nowMs }, PLACEMENT_DEFAULTS);
+  assert.deepEqual([due(undefined), due(undefined, nowMs - 1)], [Infinity, nowMs - 1 + MINUTE_MS]);
+  const untilMs = nowMs + 5 * MINUTE_MS;
+  const during = { sinceMs: nowMs - 2 * MINUTE_MS, untilMs, rounds: 1 };
+  assert.equal(due(during), untilMs);
+  // A pod that was created before the fallback is evicted at once, and the next one waits for its end.
+  assert.equal(due({ ...during, sinceMs: nowMs }, nowMs), untilMs);
+  assert.equal(due({ ...during, untilMs: nowMs - 1 }), Infinity);
 });
