@@ -236,15 +236,6 @@ function decisionStage(decision: PlacementDecision | Error, { readOnly = false }
   };
 }
 
-Deno.test("createPlacementMutator() writes selector, label and cost into the pod", async () => {
-  const { mutate, results } = decisionStage(SPOT);
-  const mutation = await mutate(podRequest("1"));
-  assert.deepEqual(mutation?.patch.map(({ path }) => path), [
-    ...["/spec/nodeSelector", "/metadata/labels/spotalis.io~1capacity", "/metadata/annotations"],
-  ]);
-  assert.deepEqual(results(), [["Placed", "spot"]]);
-});
-
 Deno.test("createPlacementMutator() leaves the pod and reports why, with a warning if there is one", async () => {
   const warning = "it is wrong";
   const { object, ...request } = podRequest("1");

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import assert from "node:assert/strict";
 import { seededRandom, standardNormal } from "../../shared/random.ts";
 import {
@@ -18,7 +18,7 @@ import { type ContainerFields, withFields } from "../../tests/fixtures/container
 import type { Pod } from "../../shared/api/pod.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../tools/build/programs.ts";
-import { benchFlags, goal, wholeNumber, wholeNumberFrom } from "./bench.ts";
+import { wholeNumber, wholeNumberFrom } from "./bench.ts";
 import { blockMeans, quantile, slopeOf } from "../simulation/statistics.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";
@@ -33,14 +33,6 @@ import {
 } from "./real_apps/app_result.ts";
 import { parseAttack, requestFigures } from "./real_apps/load.ts";
 
-pure("benchFlags() reads flags, also after a lone --, and has --json", () => {
-  const read = (...args: string[]): object => benchFlags(new Command().option("--n <n>"), args);
-  assert.deepEqual([read(), read("--", "--json", "--n", "2")], [
-    { json: false },
-    { json: true, n: "2" },
-  ]);
-});
-
 pure("wholeNumber() refuses all but whole numbers from 1 on", () => {
   assert.equal(wholeNumber("12"), 12);
   for (const text of ["0", "-1", "1.5", "", "x", "1".repeat(20)]) {
@@ -48,13 +40,6 @@ pure("wholeNumber() refuses all but whole numbers from 1 on", () => {
   }
   assert.equal(wholeNumberFrom(3)("3"), 3);
   assert.throws(() => wholeNumberFrom(3)("2"), /from 3/);
-});
-
-pure("goal() holds up to its bound, and says nothing where it does not count", () => {
-  assert.deepEqual([1, 2, 3, NaN].map((value) => goal("", value, { most: 2 }).held), [
-    ...[true, true, false, false],
-  ]);
-  assert.equal(goal("", 3, { most: 2, counts: false }).held, undefined);
 });
 
 pure("slopeOf() has slope and error of a textbook's example, and refuses two samples", () => {
@@ -266,11 +251,6 @@ pure(
     assert.equal(windows[5]?.neighbour, 800);
   },
 );
-
-pure("neighbourFigures() reports no rest where nothing changes", () => {
-  assert.equal(neighbourFigures(looksOf(() => 2000)).restsAfterS, null);
-  assert.throws(() => neighbourFigures([]), RangeError);
-});
 
 const BASELINE: Baseline = {
   limits: new Map([["app", 300]]),

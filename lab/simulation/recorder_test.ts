@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import type { ContainerResult, RoundResult } from "../../agent/market/round.ts";
-import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { endlessWork } from "./workload.ts";
-import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
+import { createLatencyHistogram } from "./node/latency_histogram.ts";
 import { SimulatedNode } from "./node/simulated_node.ts";
-import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
+import { assembleRecord, createRecorder, type Recorder } from "./recorder.ts";
 import type { PodSeries, RecordedPod } from "./run_record.ts";
-import { type BurstInput, commitment, findBursts, scoreRun } from "./scores.ts";
+import { type BurstInput, commitment, findBursts } from "./scores.ts";
 
 const POD: RecordedPod = {
   ...{ uid: "u", name: "web", trace: "made up", request: 100, originalLimit: 200, weight: 100 },
@@ -63,105 +60,6 @@ pure("assembleRecord() thins the series and scores the run", () => {
   assert.ok(Math.abs(scores.peakCommitted - 0.7) < 1e-6);
   assert.deepEqual([scores.bursts, scores.burstsMissed, scores.overCapacityS], [0, 0, 0]);
   assert.equal("reactionMsMedian" in scores, false);
-});
-
-pure("assembleRecord() takes a run without pods", () => {
-  const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
-  const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
-  recorder.sample();
-  const options = { algorithm: "static", description: "", seed: 1 };
-  const run = assembleRecord(recorder.series(), options);
-  assert.deepEqual([run.pods, run.scores.jain], [[], 1]);
-});
-
-pure("createRecorder() keeps latencies of victims during contention apart", () => {
-  const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
-  const times = Array.from({ length: 40 }, (_, index) => 50 + 100 * index);
-  const containers = [{ id: "c", request: 100, threads: 1, workload: requests(times, 1) }];
-  node.addPod({ uid: "u", phaseMs: 0, containers });
-  const contention = { victims: ["web"], fromS: 1, untilS: 3 };
-  const options = { pods: [POD], capacity: 1800, seconds: 4, contention };
-  const recorder = createRecorder(node, options);
-  for (let ms = 100; ms <= 4000; ms += 100) {
-    node.advance(ms);
-    recorder.sample();
-  }
-  const [pod] = recorder.series().pods;
-  assert.equal(pod?.latency.total, 40);
-  assert.equal(pod?.contendedLatency?.total, 20);
-});
-
-/** A round that moved one container; of the rest only what the log reads. */
-function round(limit: number, changedFor: MarketReason | undefined, price = 0.25): RoundResult {
-  const participant = {
-    participant: { containerID: "aa" },
-    limit,
-    changedFor,
-  } as unknown as ContainerResult;
-  return { price, containers: [participant] } as unknown as RoundResult;
-}
-
-pure("createDecisionLog() reports why a limit was wanted, and at what price", () => {
-  const log = createDecisionLog();
-  log.note(round(300, "Throttled"));
-  log.note(round(200, "DemandFell", Infinity));
-  log.note(round(200, undefined));
-  assert.deepEqual(log.decisionFor("aa", 300), { reason: "Throttled", price: 0.25 });
-  assert.deepEqual(log.decisionFor("aa", 200), { reason: "DemandFell" });
-  log.note(round(300, "DemandRose"));
-  assert.equal(log.decisionFor("aa", 300).reason, "DemandRose");
-});
-
-pure("createDecisionLog() refuses to leave a change unexplained", () => {
-  const log = createDecisionLog();
-  assert.throws(() => log.decisionFor("aa", 300), /aa at 300m/);
-  log.note(round(200, "Throttled"));
-  assert.throws(() => log.decisionFor("aa", 300), /aa at 300m/);
-});
-
-/** 60 s at ten steps a second, with a burst to 400 m in the seconds 20 to 25 and 40 to 45. */
-function pod(name: string, raises: readonly number[], latencyMs: number): PodSeries {
-  const steps = (at: (step: number) => number) =>
-    Float32Array.from({ length: 600 }, (_, step) => at(step));
-  const latency = createLatencyHistogram();
-  for (let count = 0; count < 99; count++) recordLatency(latency, latencyMs);
-  recordLatency(latency, 100 * latencyMs);
-  return seriesOf({
-    ...{ uid: name, name, originalLimit: 150, latency },
-    demand: steps((step) => step >= 200 && step % 200 < 50 ? 400 : 100),
-    // Raised to 500 m at the given steps, and back to 150 m a hundred steps later.
-    limit: steps((step) => raises.some((raise) => step >= raise && step < raise + 100) ? 500 : 150),
-    ...{ usage: steps(() => 75), throttled: steps(() => 40), waited: steps(() => 20) },
-  });
-}
-
-function score(...pods: PodSeries[]) {
-  return scoreRun({
-    stepS: 0.1,
-    nodeCPU: 8000,
-    capacity: 7200,
-    pods,
-    changes: [
-      { atS: 20, pod: "a", from: 150, to: 500, reason: "Throttled" },
-      { atS: 30, pod: "a", from: 500, to: 150, reason: "DemandFell" },
-      { atS: 40, pod: "a", from: 150, to: 500, reason: "Throttled" },
-    ],
-  });
-}
-
-pure("scoreRun() takes reactions over all bursts, a missed one with its length", () => {
-  // Bursts begin at steps 198 and 398: reactions of 0.6 and 0.8 s.
-  const quick = score(pod("a", [204, 406], 10));
-  assert.deepEqual([quick.bursts, quick.burstsMissed], [2, 0]);
-  assert.equal(quick.reactionMsMedian, 700);
-  assert.equal(quick.reactionMsP95, 790);
-  // The second is missed and lasts from step 398 to 451: 5.3 s.
-  const half = score(pod("a", [204], 10));
-  assert.deepEqual([half.bursts, half.burstsMissed], [2, 1]);
-  assert.equal(half.reactionMsMedian, (600 + 5300) / 2);
-  const none = score(pod("a", [], 10));
-  assert.deepEqual([none.bursts, none.burstsMissed], [2, 2]);
-  assert.equal("reactionMsMedian" in none, false);
 });
 
 /** 40 s at ten steps a second: 100 m, and from second 20 on `level` for `seconds`. */
@@ -218,33 +116,12 @@ pure(
   },
 );
 
-pure("findBursts() calls a burst missed when it ends first, and reports its length", () => {
-  const [burst] = find({ demand: burstOf(400, 5), limit: limitOf(300) });
-  assert.equal(burst?.reactionS, undefined);
-  // At step 250 the second around it, 246 to 255, holds four steps of 400 m still, a mean of 220 m;
-  // at 251 three, 190 m. So it lasts from 198 to 251.
-  assert.ok(Math.abs((burst?.lengthS ?? NaN) - 5.3) < 1e-9, `${burst?.lengthS}`);
-});
-
-pure("findBursts() takes a plateau for one burst, and a further rise for another", () => {
-  const demand = Float32Array.from(
-    { length: 600 },
-    (_, step) => step < 200 ? 100 : step < 400 ? 400 : 1600,
-  );
-  const found = findBursts({ demand, limit: new Float32Array(600).fill(150), ceiling: 9000 }, 0.1);
-  assert.deepEqual(found.map(({ begin }) => begin), [198, 398]);
-});
-
 const limited = (limit: readonly number[], demand: readonly number[]): PodSeries =>
   seriesOf({ limit: Float32Array.from(limit), demand: Float32Array.from(demand) });
 
 function judge(...pods: PodSeries[]) {
   return commitment({ pods, stepS: 1, capacity: 1000 });
 }
-
-pure("commitment() counts a limit above its floor, else the lesser of floor and demand", () => {
-  assert.equal(judge(limited([600], [0]), limited([100], [30]), limited([100], [500])).peak, 730);
-});
 
 pure("commitment() averages demand over the last second", () => {
   const pods = [limited([100, 100, 100, 100], [0, 100, 0, 0])];

@@ -160,17 +160,6 @@ function request(...args: readonly string[]): SimulateRequest {
   return found;
 }
 
-pure("simulateRequest() has a default for all but the trace", () => {
-  assert.deepEqual(request("--trace", "f"), {
-    source: { path: "f" },
-    costMs: 8,
-    giveUp: 10,
-    seeds: 5,
-    minutes: 60,
-    output: "table",
-  });
-});
-
 pure("simulateRequest() reads every flag", () => {
   const line = "--trace cpu.json --format prometheus --series namespace=shop,pod=web-0 " +
     "--scale-p95 2.5 --request 500m --limit 2 --cost-ms 20 --slo-ms 250 --give-up 2.5 --seeds 3 --minutes 30";
@@ -285,9 +274,4 @@ pure("simulateText() has a line per algorithm, and leaves out columns for narrow
   const narrow = rowOf(simulateText(story(), { columns: 80 }), "ALGORITHM") ?? "";
   assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
   assert.match(rowOf(simulateText(story(), { columns: 20 }), "ALGORITHM") ?? "", /CORES/);
-});
-
-pure("simulateText() colours what holds the SLO", () => {
-  const coloured = simulateText(story(), { color: true });
-  assert(coloured.includes("\x1b[32mheld\x1b[39m") && coloured.includes("\x1b[31mmissed\x1b[39m"));
 });
