@@ -45,7 +45,7 @@ export function countLines(text: string): { lines: number; commentLines: number 
 }
 
 /** The smallest value that at least this share of the values does not exceed; 0 of none. */
-export function nearestRank(values: readonly number[], share: number): number {
+function nearestRank(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }

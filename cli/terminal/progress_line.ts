@@ -14,7 +14,7 @@ export interface Progress {
 }
 
 /** `42 % · 1:30 gone · about 2:04 left`; no estimate before a hundredth is done. */
-export function progressLine({ share, elapsedS }: Progress): string {
+function progressLine({ share, elapsedS }: Progress): string {
   const percent = Math.floor(100 * share);
   const parts = [`${percent} %`, `${clock(elapsedS)} gone`];
   if (share >= 0.01 && share < 1) parts.push(`about ${clock(elapsedS / share - elapsedS)} left`);

@@ -7,7 +7,7 @@ import { namedTableKind } from "../../shared/config/map_kinds.ts";
 import type { Kind } from "../../shared/config/kinds.ts";
 
 /** The variables of a query, written `$namespace`, `$workload` and `$pod`. */
-export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
+const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
 
 /** One of {@linkcode QUERY_VARIABLES}. */
 export type QueryVariable = typeof QUERY_VARIABLES[number];

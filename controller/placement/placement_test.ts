@@ -6,7 +6,6 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
-import { controllerPorts } from "../../tests/fixtures/controller_ports.ts";
 import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/recorded_ports.ts";
@@ -16,6 +15,7 @@ import { createPlacement } from "./placement.ts";
 import type { PlacementObserver } from "./ports.ts";
 import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { simulatedPlacement } from "../../tests/simulation/controller_program.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { EvictionAnswer } from "../../shared/api/ports.ts";
 import { decide, type PlacementSnapshot } from "./decide.ts";
@@ -29,22 +29,10 @@ function stage(webhook: boolean, observer: PlacementObserver) {
   const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
   const options = { clock, random: seededRandom(1), log };
   const api = createSimulatedAPI(options);
-  const ports = controllerPorts(api);
   const caches = createCaches(cacheSources(api), options);
   const placement = createPlacement({
     ...options,
-    api: {
-      sources: {
-        replicaSets: api.listWatch("ReplicaSet"),
-        budgets: api.listWatch("PodDisruptionBudget"),
-        volumes: api.listWatch("PersistentVolume"),
-      },
-      store: keptCheckpoints(),
-      statuses: keptCheckpoints(),
-      evictor: ports.podEvictor,
-      costs: ports.deletionCostWriter,
-      events: { emit() {} },
-    },
+    api: simulatedPlacement(api, keptCheckpoints()),
     caches,
     settings: () => PLACEMENT_DEFAULTS,
     ...{ webhook, observer },

@@ -75,7 +75,7 @@ export function scoreTable(runs: readonly RunRecord[], style: TerminalStyle = {}
 }
 
 /** One JSON object: figures of each run and of its pods; series are left to the report page. */
-export function demoJSON(runs: readonly RunRecord[], report: string | false): string {
+function demoJSON(runs: readonly RunRecord[], report: string | false): string {
   const result = {
     ...(report === false ? {} : { report }),
     runs: runs.map(({ algorithm, description, seed, minutes, nodeCPU, capacity, ...run }) => ({

@@ -232,7 +232,7 @@ const MAX_SECONDS = 366 * 86_400;
 const MOST_FALLS = 0.1;
 
 /** Throws what `refuse` makes of a reason when the times are the values of a rate rather. */
-export function refuseRates(times: readonly number[], refuse: (state: string) => Error): void {
+function refuseRates(times: readonly number[], refuse: (state: string) => Error): void {
   const falls = times.filter((time, index) => time < (times[index - 1] ?? 0)).length;
   if (falls <= MOST_FALLS * times.length) return;
   throw refuse(
@@ -245,7 +245,7 @@ export function refuseRates(times: readonly number[], refuse: (state: string) =>
  * Requests per second from the second of the first on, and their times from there. Throws what
  * `refuse` makes of a reason when there is none, or more than a year between two.
  */
-export function countArrivals(
+function countArrivals(
   times: readonly number[],
   refuse: (state: string) => Error,
 ): { values: Float64Array; arrivalsMs: Float64Array } {

@@ -125,7 +125,7 @@ export interface Rates {
 }
 
 /** The rate at a virtual time, requests per ms. */
-export function rateAt({ perMs, stepMs, stepwise, startMs }: Rates, ms: number): number {
+function rateAt({ perMs, stepMs, stepwise, startMs }: Rates, ms: number): number {
   const position = (startMs + ms) / stepMs;
   const step = Math.floor(position);
   const from = perMs[step % perMs.length] ?? 0;
@@ -137,7 +137,7 @@ export function rateAt({ perMs, stepMs, stepwise, startMs }: Rates, ms: number):
  * A Poisson process around rates. Each gap is drawn by inverting the integral of the rate: exact,
  * one draw per request. Infinity where all rates are 0.
  */
-export function poissonArrivals(rates: Rates, random: Random): NextArrival {
+function poissonArrivals(rates: Rates, random: Random): NextArrival {
   const { perMs, stepMs, stepwise, startMs } = rates;
   if (!perMs.some((rate) => rate > 0)) return () => Infinity;
   const rateOf = (step: number): number => perMs[step % perMs.length] ?? 0;
@@ -171,7 +171,7 @@ export function poissonArrivals(rates: Rates, random: Random): NextArrival {
  * Recorded times, repeated every `periodMs`; virtual time 0 is `startMs` after their start, before
  * the period's end. Infinity where there are none.
  */
-export function recordedArrivals(
+function recordedArrivals(
   arrivalsMs: Float64Array,
   { periodMs, startMs }: { readonly periodMs: number; readonly startMs: number },
 ): NextArrival {

@@ -21,7 +21,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = typeof LOG_LEVELS[number];
 
 /** How lines of the log look: for machines or for people. */
-export const LOG_FORMATS = ["json", "text"] as const;
+const LOG_FORMATS = ["json", "text"] as const;
 
 /** One of {@linkcode LOG_FORMATS}. */
 export type LogFormat = typeof LOG_FORMATS[number];

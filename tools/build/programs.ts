@@ -64,7 +64,7 @@ export function compileArguments(program: Program, output: string): string[] {
 }
 
 /** Arguments of `deno` that put a program and all it imports into the file `output`. */
-export function bundleArguments(program: Program, output: string): string[] {
+function bundleArguments(program: Program, output: string): string[] {
   return ["bundle", "--quiet", "--minify", "--platform=deno", `--output=${output}`, program.entry];
 }
 

@@ -7,7 +7,7 @@
 import { importSources, placeOf } from "./place.ts";
 
 /** Globals that are time or chance, whatever is done with them. */
-export const TIME_AND_CHANCE: readonly string[] = [
+const TIME_AND_CHANCE: readonly string[] = [
   "performance",
   "setTimeout",
   "setInterval",
@@ -58,7 +58,7 @@ function isMereName(node: Deno.lint.Identifier): boolean {
 }
 
 /** A visitor that reports each use of a global of the list, with the node to point at. */
-export function ambientUses(
+function ambientUses(
   globals: readonly string[],
   report: (name: string, node: Deno.lint.Node) => void,
 ): Deno.lint.LintVisitor {

@@ -33,7 +33,7 @@ export const fileLength: Deno.lint.Rule = fileRule((_, text) => {
 }, { hint: "Find the second idea in it and give that a file of its own" });
 
 /** Lines of a function at most, from its first to its last. */
-export const MAX_FUNCTION_LINES = 80;
+const MAX_FUNCTION_LINES = 80;
 
 type FunctionNode =
   | Deno.lint.FunctionDeclaration

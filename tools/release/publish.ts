@@ -29,7 +29,7 @@ export const ONLY_TAGGED: Step = [
 ];
 
 /** Where buildx writes the digest of a program's image. */
-export function metadataFile(program: string): string {
+function metadataFile(program: string): string {
   return `build/${program}.json`;
 }
 

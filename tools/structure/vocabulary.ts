@@ -5,7 +5,7 @@
  */
 
 /** Word by word: a pattern for lower-case text, and what to write instead. */
-export const VOCABULARY: readonly { readonly word: string; readonly instead: string }[] = [
+const VOCABULARY: readonly { readonly word: string; readonly instead: string }[] = [
   { word: "(?:un)?told|tells?|telling", instead: "published, reported, passed to" },
   { word: "hears?|(?:un)?heard", instead: "receives" },
   { word: "wish(?:es|ed)?", instead: "spec, request" },

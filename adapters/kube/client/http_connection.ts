@@ -232,7 +232,7 @@ export interface JSONLines {
 }
 
 /** Parses a stream from its start. Chunks may end within a character; empty lines are skipped. */
-export function createJSONLines(): JSONLines {
+function createJSONLines(): JSONLines {
   const decoder = new TextDecoder();
   let parts: string[] = [];
   return {

@@ -62,7 +62,7 @@ export function placementView(
 }
 
 /** True where a reason says why the split is not the requested one. */
-export function differsFromSpec({ reason }: Pick<ShownWorkload, "reason">): boolean {
+function differsFromSpec({ reason }: Pick<ShownWorkload, "reason">): boolean {
   return reason !== undefined && reason !== "AsSpecified";
 }
 

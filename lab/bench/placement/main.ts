@@ -18,6 +18,7 @@ import { SHOP } from "../../../tests/fixtures/placement/placement_caches.ts";
 import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
 import { addShopWorkload, shopNode } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { sampleBudget } from "../../../tests/fixtures/placement/placed_pods.ts";
+import { simulatedPlacement } from "../../../tests/simulation/controller_program.ts";
 import {
   cacheSources,
   createSimulatedAPI,
@@ -88,11 +89,11 @@ function startPlacement(api: SimulatedAPI, { workloads }: ClusterSize): RunningP
   const reconciled = new Set<string>();
   const moved = new Map<string, () => void>();
   const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
-  const store = {
+  const ports = simulatedPlacement(api, {
     list: () => Promise.resolve([]),
     apply: () => Promise.resolve(),
     remove: () => Promise.resolve(),
-  };
+  });
   const caches = createCaches(fromWire(cacheSources(api)), PARTS);
   const placement = createPlacement({
     ...PARTS,
@@ -106,11 +107,8 @@ function startPlacement(api: SimulatedAPI, { workloads }: ClusterSize): RunningP
       },
     },
     api: {
-      sources: fromWire({
-        replicaSets: api.listWatch("ReplicaSet"),
-        budgets: api.listWatch("PodDisruptionBudget"),
-        volumes: api.listWatch("PersistentVolume"),
-      }),
+      ...ports,
+      sources: fromWire(ports.sources),
       evictor: {
         evict({ name }) {
           moved.get(name.slice(0, name.lastIndexOf("-")))?.();
@@ -118,9 +116,6 @@ function startPlacement(api: SimulatedAPI, { workloads }: ClusterSize): RunningP
         },
       },
       costs: { write: () => Promise.resolve(true) },
-      events: { emit() {} },
-      store,
-      statuses: store,
     },
   });
   const copies = namedCaches(caches).map(([, one]) => one);

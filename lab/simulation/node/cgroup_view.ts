@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, (group: GroupReading) => string>> = {
 };
 
 /** Directory of a Burstable pod's group. */
-export function podDirectory(uid: string): string {
+function podDirectory(uid: string): string {
   const burstable = "kubepods.slice/kubepods-burstable.slice";
   return `${burstable}/kubepods-burstable-pod${uid.replaceAll("-", "_")}.slice`;
 }

@@ -158,7 +158,7 @@ function recentWork(
 }
 
 /** Work that comes in each step of `stepMs`, as millicores over the step. */
-export function offeredWork(
+function offeredWork(
   { atMs, costMs, durationMs }: RequestLog,
   stepMs: number,
 ): Float64Array {

@@ -174,7 +174,7 @@ const TICKS_AND_SLICES_MS = 20;
 const CONTAINER = "container";
 
 /** Index of the first request that comes at `ms` or later. */
-export function firstRequestAt({ atMs }: RequestLog, ms: number): number {
+function firstRequestAt({ atMs }: RequestLog, ms: number): number {
   let low = 0;
   let high = atMs.length;
   while (low < high) {
