@@ -73,8 +73,12 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
       const { uid } = parseIdentity(stored);
       all.set(name, node);
       const nowMs = systemClock.wall();
-      const body = nodeLease({ name, uid }, nowMs);
-      await connection.request({ method: "POST", path: LEASES, body });
+      // Applied: the collector may not have removed the Lease yet that an interrupted run has left.
+      await connection.request(patchRequest("apply", {
+        path: `${LEASES}/${name}`,
+        query: { fieldManager: "simulated-nodes", force: "true" },
+        body: nodeLease({ name, uid }, nowMs),
+      }));
       await patch(`${NODES}/${name}/status`, { status: nodeStatus(nowMs) });
       await until(`node ${name} that takes pods`, async () => {
         const { spec } = objectOf(await connection.request({ path: `${NODES}/${name}` }));
