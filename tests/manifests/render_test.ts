@@ -7,6 +7,8 @@ import { SPOTALIS_VARIABLES } from "../../shared/config/aliases.ts";
 import { settingsOf } from "../../shared/config/setting.ts";
 import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
 import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
+import { permissionFlags } from "../../tools/build/permission_flags.ts";
+import { programEntrypoint } from "../cluster/images/program_image.ts";
 import { componentNames } from "../cluster/rendered_manifests.ts";
 import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
 import * as z from "zod";
@@ -79,12 +81,27 @@ Deno.test("the programs in the cluster may run, load and write nothing", () => {
   }
 });
 
-Deno.test("the permission set agent names one host, one port to listen on, one file and three folders", () => {
+Deno.test("images without Docker start each program with its permission set and no other rights", () => {
+  for (const program of PROGRAMS.filter(({ image }) => image)) {
+    const set = permissions[program.permissions];
+    const flags = programEntrypoint(program, set).filter((flag) =>
+      /^(-A|--allow|--no-p)/.test(flag)
+    );
+    assert.deepEqual(flags, permissionFlags(set));
+  }
+});
+
+Deno.test("the permission sets name the agent's host, its port to listen on, and what each program reads", () => {
   assert.deepEqual(permissions.agent.net, ["kubernetes.default.svc:443", "0.0.0.0:8081"]);
   assert.deepEqual(permissions.agent.read, [
     "/host/cgroup",
     "/host/kernel/sched_ext/state",
     "/etc/mbcas",
+    "/var/run/secrets/kubernetes.io/serviceaccount",
+  ]);
+  assert.deepEqual(permissions.controller.read, [
+    "/etc/mbcas",
+    "/etc/mbcas-webhook",
     "/var/run/secrets/kubernetes.io/serviceaccount",
   ]);
 });

@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   ["housekeeping", 2, "beside", 19],
 
   ["faults", 3, "alone", 170],
-  ["program_pods", 3, "node", 35],
+  ["program_pods", 3, "beside", 10],
   ["rightsizing_policies", 3, "beside", 17],
 
   ["helm", 4, "alone", 120],
