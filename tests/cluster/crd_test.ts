@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
@@ -8,6 +9,11 @@ import { ALLOCATION_LABELS } from "../../shared/api/market_keys.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { faultText } from "../../shared/api/fields.ts";
+import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { SAMPLE_POLICY_SPEC } from "../contract/support/sample_objects.ts";
+import { WELL_FORMED } from "../fixtures/rightsizing/written_policies.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 
 /** The CustomResourceDefinitions on a real API server: what they take, refuse and show. */
@@ -184,6 +190,29 @@ function policiesIn(folder: URL): readonly { file: string; object: Policy }[] {
     );
 }
 
+const POLICIES_PATH = resourcePath({ ...POLICIES, namespace });
+
+function policyWith(spec: unknown): { readonly spec: unknown } {
+  const [apiVersion, kind] = ["optipod.io/v1alpha1", "OptimizationPolicy"];
+  return { apiVersion, kind, metadata: { name: "tried" }, spec } as { readonly spec: unknown };
+}
+
+/** Names and values at the bounds of what a server takes for a label. */
+const LABELS: readonly (readonly [key: string, value: string, isLabel: boolean])[] = [
+  ["x".repeat(63), "x".repeat(63), true],
+  ["x".repeat(64), "a", false],
+  ["a", "x".repeat(64), false],
+  [`${"x.".repeat(126)}x/a`, "", true],
+  [`${"x.".repeat(126)}xx/a`, "", false],
+  ["A_.-b/0A_.-b", "A_.-0", false],
+  ["a-.b/0A_.-b", "A_.-0", false],
+  ["a.b-c/0A_.-b", "A_.-0", true],
+  ["a-", "a", false],
+  ["a", "a.", false],
+  ["a", "a/b", false],
+  ["a/b/c", "a", false],
+];
+
 Deno.test("OptimizationPolicy on a real API server", async (t) => {
   const connection = await connectKubeconfig({ program: "test" });
   try {
@@ -195,10 +224,53 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
 
     for (const { name, field, object } of INVALID_POLICIES) {
       await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${name}`, async () => {
-        const path = resourcePath({ ...POLICIES, namespace });
         const body = { ...object, metadata: { ...object.metadata, namespace } };
-        assertNames(field, await tryCreate(connection, { path, body }));
+        assertNames(field, await tryCreate(connection, { path: POLICIES_PATH, body }));
       });
+    }
+
+    await t.step(
+      "property 15: OptimizationPolicy takes well-formed ones as they are meant",
+      () =>
+        fc.assert(
+          fc.asyncProperty(WELL_FORMED, async ({ spec: written }) => {
+            const body = policyWith(written);
+            const query = { dryRun: "All" };
+            const made = await connection.request({
+              method: "POST",
+              path: POLICIES_PATH,
+              query,
+              body,
+            });
+            const { spec, faults } = readPolicySpec(objectOf(made).spec);
+            assert.deepEqual(faults.map(faultText), []);
+            assert.deepEqual(spec, readPolicySpec(written).spec);
+          }),
+          { numRuns: 200 },
+        ),
+    );
+
+    for (const [key, value, isLabel] of LABELS) {
+      await t.step(
+        `OptimizationPolicy ${isLabel ? "takes" : "refuses"} ${key}=${value}`,
+        async () => {
+          const path = `/api/v1/namespaces/${namespace}/configmaps`;
+          const query = { labelSelector: `${key}=${value}`, limit: "1" };
+          const found = connection.request({ path, query });
+          await (isLabel ? found : assert.rejects(found, { status: 400 }));
+          for (
+            const workloadSelector of [
+              { matchLabels: { [key]: value } },
+              { matchExpressions: [{ key, operator: "In", values: [value] }] },
+            ]
+          ) {
+            const body = policyWith({ ...SAMPLE_POLICY_SPEC, selector: { workloadSelector } });
+            const refused = await tryCreate(connection, { path: POLICIES_PATH, body });
+            assert.equal(refused === undefined, isLabel, refused?.message);
+            assert.equal(readPolicySpec(body.spec).spec !== undefined, isLabel);
+          }
+        },
+      );
     }
 
     await t.step("OptimizationPolicy shows its columns", async () => {

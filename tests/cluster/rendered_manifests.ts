@@ -83,11 +83,6 @@ export function parseObjects(text: string): ManifestObject[] {
   return parseAllDocuments(text).map((document) => document.toJS()).filter(Boolean);
 }
 
-/** Applies the definitions of rightsizing's objects alone, and waits until they are served. */
-export async function applyDefinitions(kubectl: Kubectl): Promise<void> {
-  await applyForced(kubectl, await renderManifests(kubectl, "crds/rightsizing"));
-}
-
 /**
  * Applies definitions, rights and policies of the product without its programs, and waits until the
  * definitions are served; what is there already stays.

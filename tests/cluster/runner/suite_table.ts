@@ -56,7 +56,6 @@ const ROWS: readonly Row[] = [
 
   ["faults", 3, "alone", 170],
   ["program_pods", 3, "beside", 10],
-  ["rightsizing_policies", 3, "beside", 17],
 
   ["helm", 4, "alone", 120],
   ["second_cluster", 4, "alone", 70],

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { contractTests } from "../../contract/support/contract_harness.ts";
 import type {
   KubeConnection,
   OpenKubeConnection,
@@ -92,11 +91,6 @@ export function containerSpec(
     resources: { requests: list(requests), limits: list(limits) },
     ...(sidecar ? { restartPolicy: "Always" } : {}),
   };
-}
-
-/** Registers a test with a world of its own, which is closed after it. */
-export function worldTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
-  contractTests(openContractWorld)(name, fn);
 }
 
 /** Before anything that was ever written. */
