@@ -40,7 +40,7 @@ Deno.test("Pod Security of the programs on a real API server", async (t) => {
   const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
-  const objects = await renderManifests(kubectl, "overlays/release");
+  const objects = await renderManifests("overlays/release");
   const enforce = "pod-security.kubernetes.io/enforce";
   for (const [level, kind, why] of POD_SECURITY) {
     const verb = why === undefined ? "taken" : "refused for its hostPath alone";

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
-import { createKubectl, type Kubectl } from "./kubectl.ts";
+import { createKubectl } from "./kubectl.ts";
 import {
   AGENT_ACTS,
   CERTIFICATE_ACTS,
@@ -63,15 +63,15 @@ interface Rendered {
   readonly added: readonly (readonly ManifestObject[])[];
 }
 
-async function render(kubectl: Kubectl): Promise<Rendered> {
+async function render(): Promise<Rendered> {
   const overlay = "overlays/release";
   const all = componentNames().filter((name) => name !== WITHOUT_CERTIFICATES);
   const [base, whole, certified, ...added] = await Promise.all([
-    renderManifests(kubectl, overlay),
-    renderWith(kubectl, { overlay, components: all }),
+    renderManifests(overlay),
+    renderWith(overlay, { components: all }),
     // It stands behind the one that it changes.
-    renderWith(kubectl, { overlay, components: [...all, WITHOUT_CERTIFICATES] }),
-    ...ADDED.map(([components]) => renderWith(kubectl, { overlay, components })),
+    renderWith(overlay, { components: [...all, WITHOUT_CERTIFICATES] }),
+    ...ADDED.map(([components]) => renderWith(overlay, { components })),
   ]);
   return { base, whole, certified, added };
 }
@@ -108,7 +108,7 @@ async function tryActs(
 Deno.test("each right of the manifests is needed, on a real API server", async (t) => {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const { base, whole, certified, added } = await render(kubectl);
+  const { base, whole, certified, added } = await render();
   const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());

@@ -4,9 +4,12 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { parseAllDocuments } from "yaml";
-
-const root = new URL("../../", import.meta.url).pathname;
+import {
+  type OverlayParts,
+  renderFolder,
+  renderManifests,
+  renderWith as renderOverlay,
+} from "../cluster/rendered_manifests.ts";
 
 /** The parts of a container that tests read. */
 export interface RenderedContainer {
@@ -41,32 +44,15 @@ export interface Rendered {
 
 /** The objects of a folder of `manifests/`. */
 export function render(folder: string): Promise<Rendered[]> {
-  return renderedFrom(`${root}manifests/${folder}`);
+  return renderManifests(folder) as Promise<unknown> as Promise<Rendered[]>;
 }
 
 /** The base with these components, by an overlay as a user would write it. */
-export async function renderWith(
+export function renderWith(
   components: readonly string[],
-  { patches = [] }: {
-    /** As a kustomization has them. @default {none} */
-    readonly patches?: readonly unknown[];
-  } = {},
+  { patches = [] }: Partial<OverlayParts> = {},
 ): Promise<Rendered[]> {
-  const folder = await Deno.makeTempDir();
-  try {
-    const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
-    const kustomization = {
-      apiVersion: "kustomize.config.k8s.io/v1beta1",
-      kind: "Kustomization",
-      resources: [`${base}/base`],
-      components: components.map((name) => `${base}/components/${name}`),
-      patches,
-    };
-    await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
-    return await renderedFrom(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  return renderOverlay("base", { components, patches }) as Promise<unknown> as Promise<Rendered[]>;
 }
 
 /** A folder of these files, by name: one is the `kustomization.yaml`. */
@@ -77,19 +63,10 @@ export async function renderFiles(files: Readonly<Record<string, string>>): Prom
       await Deno.mkdir(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
       await Deno.writeTextFile(`${folder}/${name}`, text);
     }
-    return await renderedFrom(folder);
+    return await renderFolder(folder) as unknown as Rendered[];
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-async function renderedFrom(path: string): Promise<Rendered[]> {
-  const { success, stdout, stderr } = await new Deno.Command("sh", {
-    args: ["-c", 'kubectl kustomize "$1"', "sh", path],
-  }).output();
-  const text = new TextDecoder();
-  assert.ok(success, text.decode(stderr));
-  return parseAllDocuments(text.decode(stdout)).map((document) => document.toJS());
 }
 
 /** Whether manifests can be rendered on this machine. */

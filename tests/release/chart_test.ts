@@ -4,7 +4,6 @@ import { parseAllDocuments } from "yaml";
 import { goProgram } from "../../tools/release/go_program.ts";
 import { valueName } from "../../tools/release/chart/chart_templates.ts";
 import { run } from "../cluster/harness/shell.ts";
-import { createKubectl } from "../cluster/kubectl.ts";
 import { componentNames, type ManifestObject, renderWith } from "../cluster/rendered_manifests.ts";
 
 const helm = await goProgram("helm");
@@ -55,7 +54,7 @@ const CHOICES: readonly (readonly string[])[] = [
 
 /** The objects that kustomize makes, in this namespace. */
 async function wanted(components: readonly string[], namespace = "mbcas-system"): Promise<Objects> {
-  const objects = await renderWith(createKubectl(), { overlay: "overlays/release", components });
+  const objects = await renderWith("overlays/release", { components });
   return byName(JSON.parse(JSON.stringify(objects).replaceAll("mbcas-system", namespace)));
 }
 

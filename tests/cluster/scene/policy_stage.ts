@@ -235,8 +235,7 @@ export async function untilInForce(message: RegExp, dry: () => Promise<unknown>)
  * unless they were installed.
  */
 export async function installPolicy(kubectl: Kubectl, policy: string): Promise<AsyncDisposable> {
-  const overlay = "overlays/kind";
-  const rendered = await renderWith(kubectl, { overlay, components: ["placement"] });
+  const rendered = await renderWith("overlays/kind", { components: ["placement"] });
   const items = rendered.filter(({ metadata: { name } }) => name === policy);
   const list = { apiVersion: "v1", kind: "List", items };
   const get = ["get", "validatingadmissionpolicy", policy, "-o", "name"];
