@@ -40,8 +40,8 @@ const ROWS: readonly Row[] = [
   ["crd", "core", "beside", 28],
   ["rightsizing", "core", "components", 120],
   ["placement", "core", "timed", 180],
-  ["uninstall", "core", "alone", 45],
   ["contract", "core", "alone", 40],
+  ["helm", "core", "alone", 150],
 
   ["demand", 1, "alone", 165],
   ["vpa", 1, "alone", 60],
@@ -57,7 +57,6 @@ const ROWS: readonly Row[] = [
   ["faults", 3, "alone", 170],
   ["program_pods", 3, "beside", 10],
 
-  ["helm", 4, "alone", 120],
   ["second_cluster", 4, "alone", 70],
   ["rightsizing_prometheus", 4, "components", 72],
   ["server_versions", 4, "beside", 74],
