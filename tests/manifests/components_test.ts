@@ -6,15 +6,7 @@ import { optimizationPolicySchema } from "../../shared/api/optimization_policy.t
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { structuralSchema } from "../../tools/crd/definitions.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
-import {
-  one,
-  render,
-  type Rendered,
-  renderFiles,
-  renderTest,
-  renderWith,
-  rightsOf,
-} from "./rendered.ts";
+import { one, type Rendered, renderFiles, renderTest, renderWith } from "./rendered.ts";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
 import { adviseAll } from "../../shared/view/advise.ts";
 import { sumOfChanges } from "../../shared/view/changes.ts";
@@ -23,7 +15,6 @@ import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
 import {
-  ENDPOINT_SLICES,
   PODS_ROUTE,
   servingNames,
   WEBHOOK_CONFIGURATION,
@@ -112,34 +103,6 @@ Deno.test("docs/rightsizing.md begins with a policy that is taken, and only reco
     const { spec, faults } = readPolicySpec(object.spec);
     assert.deepEqual([spec?.mode, faults], ["Recommend", []]);
   }
-});
-
-renderTest("component rightsizing brings its definitions, which the base has not", async () => {
-  const definitionsIn = (objects: readonly Rendered[]): readonly string[] =>
-    objects.flatMap(({ kind, metadata: { name } }) =>
-      kind === "CustomResourceDefinition" ? [name] : []
-    ).sort();
-  const own = ["podallocations.allocation.mbcas.io"];
-  const all = ["optimizationpolicies.optipod.io", ...own, "recommendationreports.optipod.io"];
-  for (
-    const [path, expected] of [["base", own], ["overlays/release", own], ["crds", all]] as const
-  ) {
-    assert.deepEqual(definitionsIn(await render(path)), expected, path);
-  }
-  assert.deepEqual(definitionsIn(await renderWith(["rightsizing"])), all);
-});
-
-renderTest("component rightsizing gives no right twice, and none of the base's", async () => {
-  const objects = await renderWith(["rightsizing"]);
-  const rightsIn = (name: string): readonly string[] =>
-    ["ClusterRole", "Role"].flatMap((kind) =>
-      rightsOf(one(objects, kind, name), { withNames: true })
-    );
-  const added = rightsIn("mbcas-rightsizing");
-  assert.ok(added.includes("list metrics.k8s.io/pods"));
-  assert.equal(new Set(added).size, added.length);
-  const base = rightsIn("mbcas-controller");
-  assert.deepEqual(added.filter((right) => base.includes(right)), []);
 });
 
 function shopPatches(): string {
@@ -315,22 +278,6 @@ renderTest("component webhook leads from the configuration to the controllers' p
 
 renderTest("component webhook-cert-manager leaves trust to cert-manager", async () => {
   const objects = await renderWith(["webhook", "webhook-cert-manager"]);
-  // The roles for the webhook's own certificates are gone with their bindings.
-  const roles = objects.filter(({ kind, metadata: { name } }) =>
-    /^(Cluster)?Role(Binding)?$/.test(kind) && name.startsWith("mbcas-webhook")
-  );
-  assert.deepEqual(roles.map(({ kind, metadata: { name } }) => `${kind} ${name}`).sort(), [
-    "Role mbcas-webhook",
-    "RoleBinding mbcas-webhook",
-  ]);
-  const slices = "discovery.k8s.io/endpointslices";
-  const rights = rightsOf(one(objects, "Role", "mbcas-webhook"), { withNames: true });
-  assert.deepEqual(rights.sort(), [
-    `create ${slices}`,
-    ...["get", "update"].flatMap((verb) =>
-      ENDPOINT_SLICES.map((name) => `${verb} ${slices} ${name}`)
-    ),
-  ]);
   const certificate = (name: string) =>
     one(objects, "Certificate", name).spec as unknown as RenderedCertificate["spec"];
   const [serving, authority] = ["mbcas-webhook", "mbcas-webhook-authority"].map(certificate);

@@ -37,9 +37,6 @@ export interface Rendered {
     readonly podMetricsEndpoints: readonly [{ readonly honorLabels?: boolean }];
     readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];
   };
-  readonly rules: readonly Readonly<
-    Partial<Record<"apiGroups" | "resources" | "verbs" | "resourceNames", readonly string[]>>
-  >[];
 }
 
 /** The objects of a folder of `manifests/`. */
@@ -84,26 +81,4 @@ export function one(objects: readonly Rendered[], kind: string, name: string): R
   const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
   assert.equal(found.length, 1, `${found.length} objects ${kind}/${name}`);
   return found[0] as Rendered;
-}
-
-/** Rights as `verb group/resource`. */
-export function rightsOf(
-  role: Rendered,
-  { withNames = false }: {
-    /** Whether each right is followed by the name of the object that it is for. @default {false} */
-    readonly withNames?: boolean;
-  } = {},
-): string[] {
-  return role.rules.flatMap(({ apiGroups = [], resources = [], verbs = [], resourceNames = [] }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) =>
-        verbs.flatMap((verb) => {
-          const right = `${verb} ${group}/${resource}`;
-          return withNames && resourceNames.length > 0
-            ? resourceNames.map((name) => `${right} ${name}`)
-            : [right];
-        })
-      )
-    )
-  );
 }

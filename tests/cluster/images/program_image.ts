@@ -5,6 +5,7 @@
  */
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { type Program, PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
+import { run } from "../harness/shell.ts";
 import { type Bytes, imageArchive, type TarEntry } from "../harness/install/image_archive.ts";
 
 export interface ProgramImageParts {
@@ -95,14 +96,11 @@ export function libraryEnvironment(root: string): { readonly LD_LIBRARY_PATH: st
 /** Entries of a layer with one program. Throws an `Error` where `ldd` fails. */
 export async function programLayer({ path, source, root }: LayerProgram): Promise<TarEntry[]> {
   const env = root === undefined ? {} : libraryEnvironment(root);
-  const { success, stdout } = await new Deno.Command("ldd", { args: [source], env }).output();
-  if (!success) throw new Error(`Cannot make an image: ldd ${source} failed`);
+  const libraries = libraryPaths(await run(["ldd", source], { env }));
   const inImage = (library: string): string =>
     root !== undefined && library.startsWith(root) ? library.slice(root.length) : library;
   const files = await Promise.all(
-    libraryPaths(new TextDecoder().decode(stdout)).map((library) =>
-      entry(inImage(library).slice(1), library)
-    ),
+    libraries.map((library) => entry(inImage(library).slice(1), library)),
   );
   files.push(await entry(path.slice(1), source));
   // The same account as in distroless images. Without nsswitch.conf, hosts files are not read when

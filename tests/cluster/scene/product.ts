@@ -11,6 +11,7 @@ import { auditLineSchema } from "../../../shared/audit_log.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
+import { outputOf, type ProgramOutput } from "../harness/shell.ts";
 import { createKubectl } from "../kubectl.ts";
 import { stringify } from "yaml";
 import type * as z from "zod";
@@ -179,25 +180,11 @@ export function pauseControllerMeanwhile(): void {
   Deno.test.afterAll(async () => void await scaleTo(before));
 }
 
-export interface CoallocAnswer {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 const ENTRY = new URL("../../../cli/kubectl_coalloc.ts", import.meta.url).pathname;
 
 /** Runs it against the cluster that `KUBECONFIG` names. */
-export async function coalloc(...args: string[]): Promise<CoallocAnswer> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-P=cli", ENTRY, ...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+export function coalloc(...args: string[]): Promise<ProgramOutput> {
+  return outputOf([Deno.execPath(), "run", "-q", "-P=cli", ENTRY, ...args]);
 }
 
 /** Everything the product installs, by kind; pods and the like go with its namespace. */
