@@ -6,7 +6,7 @@ import { optimizationPolicySchema } from "../../shared/api/optimization_policy.t
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { structuralSchema } from "../../tools/crd/definitions.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
-import { one, type Rendered, renderFiles, renderTest, renderWith } from "./rendered.ts";
+import { one, render, type Rendered, renderFiles, renderTest, renderWith } from "./rendered.ts";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
 import { adviseAll } from "../../shared/view/advise.ts";
 import { sumOfChanges } from "../../shared/view/changes.ts";
@@ -103,6 +103,21 @@ Deno.test("docs/rightsizing.md begins with a policy that is taken, and only reco
     const { spec, faults } = readPolicySpec(object.spec);
     assert.deepEqual([spec?.mode, faults], ["Recommend", []]);
   }
+});
+
+renderTest("component rightsizing brings its definitions, which the base has not", async () => {
+  const definitionsIn = (objects: readonly Rendered[]): readonly string[] =>
+    objects.flatMap(({ kind, metadata: { name } }) =>
+      kind === "CustomResourceDefinition" ? [name] : []
+    ).sort();
+  const own = ["podallocations.allocation.mbcas.io"];
+  const all = ["optimizationpolicies.optipod.io", ...own, "recommendationreports.optipod.io"];
+  for (
+    const [path, expected] of [["base", own], ["overlays/release", own], ["crds", all]] as const
+  ) {
+    assert.deepEqual(definitionsIn(await render(path)), expected, path);
+  }
+  assert.deepEqual(definitionsIn(await renderWith(["rightsizing"])), all);
 });
 
 function shopPatches(): string {
