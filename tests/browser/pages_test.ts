@@ -2,8 +2,6 @@
  * The pages of dashboard, demo and arena as a browser shows them: on every screen and in both schemes
  * nothing breaks, nothing leaves, nothing scrolls sideways, and every plot can be seen whole. The dashboard
  * keeps accessibility rules, works by keyboard and without scripts, and updates itself.
- *
- * @module
  */
 import axe from "axe-core/axe.min.js" with { type: "text" };
 import assert from "node:assert/strict";

@@ -2,8 +2,6 @@
  * The write permissions on allocations and on agents' Leases, and what the controller may change of a pod:
  * the deletion cost; on a real API server. RBAC allows everything in the namespace `open`, so that what is
  * refused there is refused by the policies.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { allocationPath, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";

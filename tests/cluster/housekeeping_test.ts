@@ -2,8 +2,6 @@
  * Kubernetes' own housekeeping of allocations goes on under the admission policies: it is done here by
  * its controllers, the test only takes pods and namespaces away; but for one name that controllers have
  * in other clusters.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { allocationPath, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";

@@ -2,8 +2,6 @@
  * The market on a real node: agent and controller run as pods, the kernel throttles, limits move, and
  * every way out of the market gives a pod the limits that it came with. How limits come down when a
  * load ends: `demand_test.ts`.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";

@@ -2,8 +2,6 @@
  * Every right of the programs is needed, those included that components add: with all of them no act is
  * refused, and without its own one each is. Done by accounts of the test's own, with the product's
  * adapters.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";

@@ -1,8 +1,4 @@
-/**
- * Rightsizing from what a real Prometheus collects of the real kubelet's cAdvisor.
- *
- * @module
- */
+/** Rightsizing from what a real Prometheus collects of the real kubelet's cAdvisor. */
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";

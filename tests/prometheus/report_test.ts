@@ -1,8 +1,4 @@
-/**
- * `kubectl coalloc report` from what a real Prometheus has of the programs' own metrics.
- *
- * @module
- */
+/** `kubectl coalloc report` from what a real Prometheus has of the programs' own metrics. */
 import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";

@@ -1,8 +1,6 @@
 /**
  * The alerts and dashboards as a real Prometheus evaluates them: each alert fires for its case and not
  * for one close to it, and each query has an answer from the metrics that the programs serve.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { promtool, serveMetrics, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
