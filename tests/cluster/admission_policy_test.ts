@@ -47,7 +47,6 @@ const OWN_ONLY = byLeasePolicy(": mbcas-agent-");
 const NO_NODE_FOR_LEASES = byLeasePolicy("\\bno node\\b");
 const GONE: Refusal = { status: 404, message: /not found/ };
 
-/** A forged record of original limits. */
 const FORGED: Change = { status: { originalLimits: [{ name: "app", cpu: "64" }] } };
 const LIMITS: Change = {
   spec: { desiredCPULimit: "900m", containers: [{ name: "app", cpuLimit: "900m" }] },
@@ -198,7 +197,6 @@ async function changes(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
   });
 }
 
-/** Creations. */
 function requestRows({ open, plain, here }: PolicyStage) {
   const allocation = (namespace: string, spec = namespace) => ({
     method: "POST" as const,

@@ -84,7 +84,6 @@ const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, u
   ["spec.market.observedBounds", { market: { ...VALID.spec.market, observedBounds: 1.5 } }],
 ];
 
-/** Refused statuses, with the field in the answer. */
 const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string, unknown>])[] = [
   ["status.phase", { phase: "Done" }],
   ["status.appliedCPULimit", { appliedCPULimit: "1Mi" }],

@@ -9,7 +9,6 @@ import { requestToken, scratchNamespace } from "./scene/real_node.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { until } from "./scene/until.ts";
 
-/** A program, and the address that it prints. */
 async function openDashboard(): Promise<{ child: Deno.ChildProcess; url: URL }> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-q", "-P=cli", "cli/kubectl_coalloc.ts", "dashboard", "--no-open"],

@@ -12,7 +12,6 @@ export interface KubectlAnswer {
   readonly stderr: string;
 }
 
-/** A kubectl with its credentials. */
 export interface Kubectl {
   /** Runs kubectl; a refusal is an answer, not an error. Objects given are its standard input. */
   run(args: readonly string[], objects?: unknown): Promise<KubectlAnswer>;

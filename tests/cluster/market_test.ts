@@ -57,9 +57,7 @@ Deno.test(
 );
 
 const OWN = 100;
-/** The value that another client sets instead of the original limit, millicores. */
 const EDITED = 180;
-/** More than this is a raise. */
 const RAISED = 200;
 
 Deno.test(

@@ -31,7 +31,6 @@ import { scratchNamespace } from "./scene/real_node.ts";
 
 /** The placement annotations that a real API server takes: those that the parser can read. */
 
-/** Throws unless the policy refuses the write because of this. */
 async function assertRefused(
   write: () => Promise<unknown>,
   fault: PlacementFault,
@@ -51,7 +50,6 @@ async function assertRefused(
   });
 }
 
-/** The first fault that the parser finds. */
 function firstFault(one: Omit<WordedCase, "is">): PlacementFault {
   const [fault] = faultsOf(one);
   return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);
@@ -160,12 +158,10 @@ Deno.test("the policy over placement's annotations, on a real API server", async
   await changes(t, stage);
 });
 
-/** The policy and its binding. */
 const ANNOTATION_POLICY = "spotalis-annotations";
 
 const VALUES: readonly NamespaceValue[] = ["absent", "true", "false", "yes"];
 
-/** The stage while it stands. */
 interface WordedStage extends AsyncDisposable {
   readonly admin: OpenKubeConnection;
   readonly kubectl: Kubectl;
@@ -176,7 +172,6 @@ interface WordedStage extends AsyncDisposable {
     kind: PlacedKind,
     at: { readonly namespace: string; readonly metadata: Change["metadata"]; dryRun?: boolean },
   ): Promise<void>;
-  /** Waits until new workloads of the namespace are refused that can't be read. */
   untilRefused(namespace: string): Promise<void>;
 }
 

@@ -29,7 +29,6 @@ const OWN = 100;
 /** Steps of the market's limits are 10 m, and version 2's weights are 26 m off at most. */
 const COARSE = 26;
 
-/** A Guaranteed pod that is busy. */
 function guaranteedPod(
   node: RealNode,
   name: PodName,

@@ -57,7 +57,6 @@ interface Rendered {
   readonly base: readonly ManifestObject[];
   readonly whole: readonly ManifestObject[];
   readonly certified: readonly ManifestObject[];
-  /** With each of {@linkcode ADDED}. */
   readonly added: readonly (readonly ManifestObject[])[];
 }
 

@@ -10,7 +10,6 @@ import { run } from "./harness/shell.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { until } from "./scene/until.ts";
 
-/** An object of a manifest: what every kind has, and the rest untyped. */
 export interface ManifestObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -60,7 +59,6 @@ export async function makeOverlay(
   return folder;
 }
 
-/** The objects of an overlay with components, see {@linkcode makeOverlay}. */
 export async function renderWith(overlay: string, parts: OverlayParts): Promise<ManifestObject[]> {
   const folder = await makeOverlay(overlay, parts);
   try {

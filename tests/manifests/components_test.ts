@@ -133,7 +133,6 @@ function shopPatches(): string {
 
 const resources = { requests: { cpu: "500m", memory: "128Mi" }, limits: { cpu: "1" } };
 
-/** A manifest as a user keeps it. */
 function manifest(kind: string, name: string, spec: Record<string, unknown>): string {
   const labels = { app: name };
   return JSON.stringify({
@@ -200,7 +199,6 @@ renderTest("patchText() without namespaces is taken where manifests have none", 
 
 const NAMESPACE = "mbcas-system";
 
-/** The compared parts of a webhook's configuration. */
 interface RenderedWebhooks {
   readonly webhooks: readonly {
     readonly clientConfig: {
@@ -213,7 +211,6 @@ interface RenderedWebhooks {
   }[];
 }
 
-/** The compared parts of a Certificate of cert-manager. */
 interface RenderedCertificate {
   readonly spec: {
     readonly dnsNames?: readonly string[];

@@ -84,7 +84,6 @@ renderTest("components go together, in any order", async () => {
   assert.deepEqual(rest, [webhooks]);
 });
 
-/** The parts of a policy that are compared. */
 interface RenderedPolicy {
   readonly matchConstraints: {
     readonly namespaceSelector: {

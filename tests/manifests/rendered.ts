@@ -39,7 +39,6 @@ export interface Rendered {
   };
 }
 
-/** The objects of a folder of `manifests/`. */
 export function render(folder: string): Promise<Rendered[]> {
   return renderManifests(folder) as Promise<unknown> as Promise<Rendered[]>;
 }
@@ -66,17 +65,14 @@ export async function renderFiles(files: Readonly<Record<string, string>>): Prom
   }
 }
 
-/** Whether manifests can be rendered on this machine. */
 export const hasKubectl: boolean =
   new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
     .outputSync().success;
 
-/** A test that is left out where there is no kubectl. */
 export function renderTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !hasKubectl, fn });
 }
 
-/** The one object of this kind and name. */
 export function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
   const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
   assert.equal(found.length, 1, `${found.length} objects ${kind}/${name}`);

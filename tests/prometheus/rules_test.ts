@@ -169,7 +169,6 @@ const ALERT_CASES: readonly (readonly [
   ],
 ];
 
-/** One test of `promtool test rules`: how often the alert fires at the end. */
 function ruleTest(alert: string, series: AlertSeries, firing: 0 | 1) {
   const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`;
   return {

@@ -20,7 +20,6 @@ async function withValues<T>(values: unknown, use: (args: string[]) => Promise<T
   }
 }
 
-/** The text that Helm makes with these values, an object or YAML. */
 function template(values: unknown = {}, ...args: readonly string[]): Promise<string> {
   const base = [helm, "template", "coallocator", chart, "--namespace", "mbcas-system"];
   return withValues(values, (files) => run([...base, ...files, ...args]));
@@ -85,7 +84,6 @@ Deno.test("helm lint --strict finds nothing, whatever is on", async () => {
   }
 });
 
-/** The value at a path of members and indexes. */
 function at(object: unknown, path: string): unknown {
   return path.split(" ").reduce((value, key) => Reflect.get(Object(value), key), object);
 }

@@ -60,7 +60,6 @@ const ABOUT = `A real Kubernetes node for tests, in a network namespace of its o
 With KUBECONFIG set to another cluster, up only looks whether that one answers, and exec runs the
 command against it.`;
 
-/** Runs the action that the arguments name; its exit code. */
 async function main(args: readonly string[]): Promise<number> {
   const path = wholePath(Deno.env.get("PATH"));
   Deno.env.set("PATH", path);

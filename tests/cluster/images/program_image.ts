@@ -9,11 +9,9 @@ import { run } from "../harness/shell.ts";
 import { type Bytes, imageArchive, type TarEntry } from "../harness/install/image_archive.ts";
 
 export interface ProgramImageParts {
-  /** Repository and tag. */
   readonly name: string;
   readonly runtime: readonly TarEntry[];
   readonly script: Bytes;
-  /** The program's set in `deno.json`. */
   readonly permissions: PermissionSet;
   readonly architecture: "amd64" | "arm64";
 }
@@ -35,7 +33,6 @@ export function programEntrypoint(program: Program, permissions: PermissionSet):
   ];
 }
 
-/** The image as an archive that containerd and `docker load` import. */
 export function programImage(
   program: Program,
   { name, runtime, script, permissions, architecture }: ProgramImageParts,
@@ -64,7 +61,6 @@ function scriptPath({ name }: Program): string {
 
 export const DENO_PATH = "/deno";
 
-/** Paths of shared libraries in what `ldd` prints. */
 function libraryPaths(ldd: string): string[] {
   return [...ldd.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);
 }

@@ -82,7 +82,6 @@ export interface RunSuiteOptions {
   readonly runFile: (file: SuiteFile) => Promise<void>;
   /** Installs the product's components, for all files that need them. */
   readonly installComponents: () => Promise<AsyncDisposable>;
-  /** Starts no further file once it is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -97,7 +96,6 @@ export async function runSuite(
   const of = (lane: Lane): SuiteFile[] =>
     files.filter((file) => file.lane === lane).toSorted((a, b) => b.seconds - a.seconds);
 
-  /** Runs the files of one queue, so many at a time. */
   async function drain(queue: SuiteFile[], workers: number): Promise<void> {
     await Promise.all(Array.from({ length: workers }, async () => {
       for (let file = queue.shift(); file !== undefined; file = queue.shift()) {

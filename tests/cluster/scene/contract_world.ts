@@ -126,7 +126,6 @@ export async function expiredVersion(
   return FIRST_VERSION;
 }
 
-/** Whether a watch from this version starts. */
 async function accepts(subject: ListWatch<ApiObject>, version: string): Promise<boolean> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), ACCEPTED_AFTER_MS);
@@ -148,7 +147,6 @@ export type Refusal = Pick<ApiError, "status" | "message"> | undefined;
 /** Fields that the schema does not know are the server's to judge, not a client's. */
 const QUERY = { dryRun: "All", fieldValidation: "Ignore" };
 
-/** Tries to create an object in a collection. */
 export function tryCreate(
   connection: KubeConnection,
   { path, body }: { readonly path: string; readonly body: unknown },
@@ -156,7 +154,6 @@ export function tryCreate(
   return refusalOf(connection.request({ method: "POST", path, query: QUERY, body }));
 }
 
-/** Tries a merge patch of an object. */
 export function tryPatch(
   connection: KubeConnection,
   { path, body }: { readonly path: string; readonly body: unknown },

@@ -20,7 +20,6 @@ import { PRODUCT_NAMESPACE } from "./product.ts";
 import { until } from "./until.ts";
 import assert from "node:assert/strict";
 
-/** A node, real or not. */
 export interface BoundNode {
   readonly name: string;
   readonly uid: string;
@@ -39,7 +38,6 @@ export interface PolicyAccounts {
   readonly administrator: OpenKubeConnection;
 }
 
-/** The stage while it stands. */
 export interface PolicyStage extends AsyncDisposable {
   readonly accounts: PolicyAccounts;
   /** RBAC allows everything here: agents may do anything with allocations, status, and Leases. */
@@ -255,19 +253,16 @@ export interface Change {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** The status and the message of a refusal. */
 export interface Refusal {
   /** @default {403} */
   readonly status?: number;
   readonly message: RegExp;
 }
 
-/** By the policy over allocations. */
 export function byPolicy(message: string): Refusal {
   return { message: denial("mbcas-agent-allocations", message) };
 }
 
-/** By the policy over Leases. */
 export function byLeasePolicy(message: string): Refusal {
   return { message: denial("mbcas-agent-leases", message) };
 }
@@ -277,12 +272,10 @@ export function byDefinition(message: string): Refusal {
   return { status: 422, message: new RegExp(message) };
 }
 
-/** The denial of a policy, with this message. */
 export function denial(policy: string, message: string): RegExp {
   return new RegExp(`ValidatingAdmissionPolicy '${policy}' .*denied request: .*${message}`);
 }
 
-/** Throws unless the server refuses the write like this. */
 export async function assertRefused(
   write: () => Promise<unknown>,
   { status = 403, message }: Refusal,
@@ -295,7 +288,6 @@ export async function assertRefused(
   });
 }
 
-/** The object's version, which each change makes another one. */
 export async function versionOf(admin: KubeConnection, path: string): Promise<string> {
   return parseIdentity(await admin.request({ path })).resourceVersion;
 }

@@ -38,7 +38,6 @@ export async function leaseHolder(
   return parseLease(await connection.request({ path: `${LEASES}/mbcas-controller` })).holder;
 }
 
-/** Name of the pod that leads; undefined while none does. */
 export async function leader(node: Pick<RealNode, "connection">): Promise<string | undefined> {
   const holder = await leaseHolder(node);
   if (holder === "") return undefined;
@@ -91,7 +90,6 @@ export async function metricsByPod(
   return pods;
 }
 
-/** Values by series in the text that a program serves. */
 export function seriesIn(text: string): ReadonlyMap<string, number> {
   return new Map(
     text.split("\n").filter((line) => line !== "" && !line.startsWith("#")).map((line) => {
@@ -145,7 +143,6 @@ export async function withSettings(settings: Settings): Promise<AsyncDisposable>
   return { [Symbol.asyncDispose]: restore };
 }
 
-/** The same for the tests of this file, which is of the lane `alone`. */
 export function withFileSettings(settings: Settings): void {
   let replaced: AsyncDisposable | undefined;
   Deno.test.beforeAll(async () => {
@@ -182,7 +179,6 @@ export function pauseControllerMeanwhile(): void {
 
 const ENTRY = new URL("../../../cli/kubectl_coalloc.ts", import.meta.url).pathname;
 
-/** Runs it against the cluster that `KUBECONFIG` names. */
 export function coalloc(...args: string[]): Promise<ProgramOutput> {
   return outputOf([Deno.execPath(), "run", "-q", "-P=cli", ENTRY, ...args]);
 }

@@ -97,7 +97,6 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
 }
 
 export interface SimulatedNode {
-  /** Unique among those that there are. */
   readonly name: string;
   readonly class: NodeClass;
   /** Pods of one scene run on its own nodes alone. */
@@ -157,7 +156,6 @@ function nodeObject(node: SimulatedNode): object {
   };
 }
 
-/** The status that its kubelet reports. */
 function nodeStatus(nowMs: number): object {
   const room = { cpu: "32", memory: "64Gi", pods: "110" };
   const at = wholeSecond(nowMs);
@@ -266,7 +264,6 @@ function runningStatus({ containers }: Pod, atMs: number): object {
   };
 }
 
-/** A time as most of the API has it, from ms since 1970. */
 function wholeSecond(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -82,13 +82,11 @@ function kubernetes(name: BinaryName, buildSeconds: number): Binary {
   };
 }
 
-/** Folders in the environment's variables. */
 export interface BinaryFolders {
   readonly cacheHome?: string | undefined;
   readonly home?: string | undefined;
 }
 
-/** The folder that keeps what was downloaded or built. */
 export function cacheFolder({ cacheHome, home }: BinaryFolders): string {
   return `${cacheHome || `${home || "/root"}/.cache`}/coallocator`;
 }
