@@ -25,9 +25,8 @@ import {
 import { type Change, installPolicy, untilInForce } from "./scene/policy_stage.ts";
 import { until } from "./scene/until.ts";
 import { type OpenKubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 
 /** The placement annotations that a real API server takes: those that the parser can read. */
 
@@ -178,9 +177,8 @@ interface WordedStage extends AsyncDisposable {
 /** Sets the stage, with the component's policy as it is rendered; where it is installed it stays. */
 async function setWordedStage(): Promise<WordedStage> {
   const kubectl = createKubectl();
-  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
+  const { connection: admin } = stack.use(await openRealNode());
   stack.use(await installPolicy(kubectl, ANNOTATION_POLICY));
 
   const made = await Promise.all(VALUES.map(async (value) => {

@@ -2,11 +2,10 @@
  * Pods of the shipped programs under Pod Security: the controller's meet "restricted"; the agent's do
  * not, and why.
  */
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
 import { type ManifestObject, renderManifests } from "./rendered_manifests.ts";
 import { PRODUCT_NAMESPACE } from "./scene/product.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import assert from "node:assert/strict";
 
 const kubectl = createKubectl();
@@ -37,15 +36,15 @@ function candidate(
 }
 
 Deno.test("Pod Security of the programs on a real API server", async (t) => {
-  const admin = await connectKubeconfig({ program: "test" });
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
+  using node = await openRealNode();
   const objects = await renderManifests("overlays/release");
   const enforce = "pod-security.kubernetes.io/enforce";
   for (const [level, kind, why] of POD_SECURITY) {
     const verb = why === undefined ? "taken" : "refused for its hostPath alone";
     await t.step(`the pod of the ${kind} is ${verb} in a ${level} namespace`, async () => {
-      await using scratch = await scratchNamespace(admin, { labels: { [enforce]: level } });
+      await using scratch = await scratchNamespace(node.connection, {
+        labels: { [enforce]: level },
+      });
       const pod = candidate(objects, { kind, namespace: scratch.name });
       const { ok, stderr } = await kubectl.run(["create", "--dry-run=server", "-f", "-"], pod);
       assert.equal(ok, why === undefined, stderr);

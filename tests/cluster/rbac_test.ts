@@ -5,7 +5,6 @@
  */
 import assert from "node:assert/strict";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
 import {
   AGENT_ACTS,
@@ -31,7 +30,7 @@ import {
   renderManifests,
   renderWith,
 } from "./rendered_manifests.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 
 /** Stands in for what the admission policy grants to the programs' accounts by their names. */
 const EXEMPT: PolicyRule = {
@@ -106,13 +105,13 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
   const kubectl = createKubectl();
   await applyRights(kubectl);
   const { base, whole, certified, added } = await render();
-  const admin = await connectKubeconfig({ program: "test" });
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
+  using node = await openRealNode();
+  const { connection: admin } = node;
   // Out of the market: the installed controller takes no interest in what is made here.
   const marks = { annotations: { "mbcas.io/managed": "false" } };
-  const { name: namespace } = stack.use(await scratchNamespace(admin, marks));
-  const copies = stack.use(createRoleCopies({ admin, namespace }));
+  await using scratch = await scratchNamespace(admin, marks);
+  const { name: namespace } = scratch;
+  await using copies = createRoleCopies({ admin, namespace });
 
   await t.step("no other account is given rights", () => {
     const subjects = whole.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
@@ -15,7 +14,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { createRoleCopies, isAllowed, ruleOfRight } from "../rbac/rights.ts";
 import { applyRights, renderWith } from "../rendered_manifests.ts";
-import { connectByToken, requestToken, scratchNamespace } from "./real_node.ts";
+import { connectByToken, openRealNode, requestToken, scratchNamespace } from "./real_node.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
 import { until } from "./until.ts";
 import assert from "node:assert/strict";
@@ -61,9 +60,8 @@ const VERBS = ["get", "create", "update", "patch", "delete"];
 export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
+  const { connection: admin } = stack.use(await openRealNode());
   const marks = { annotations: { "mbcas.io/managed": "false" } };
   const [open, plain] = await Promise.all(
     [1, 2].map(async () => stack.use(await scratchNamespace(admin, marks)).name),
