@@ -10,7 +10,7 @@ import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/bui
 import { permissionFlags } from "../../tools/build/permission_flags.ts";
 import { programEntrypoint } from "../cluster/images/program_image.ts";
 import { componentNames } from "../cluster/rendered_manifests.ts";
-import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
+import { one, render, type Rendered, renderTest, renderWith, type Untyped } from "./rendered.ts";
 import * as z from "zod";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
@@ -30,7 +30,7 @@ import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metr
 
 const root = new URL("../../", import.meta.url).pathname;
 
-function workloads(objects: readonly Rendered[]): Rendered[] {
+function workloads(objects: readonly Rendered[]): Untyped[] {
   return objects.filter(({ kind }) => kind === "DaemonSet" || kind === "Deployment");
 }
 
@@ -206,12 +206,11 @@ renderTest("component prometheus keeps labels of metrics that the target has too
 
 renderTest("component alerts adds its rules, and the base has none", async () => {
   const objects = await renderWith(["alerts", "webhook"]);
-  const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) => group.rules);
-  assert.deepEqual(rules, await alertRules());
-  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook") as unknown as {
-    readonly webhooks: readonly { readonly name: string }[];
-  };
-  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0]?.name}"}`)));
+  const rules = await alertRules();
+  const { groups } = one(objects, "PrometheusRule", "mbcas").spec;
+  assert.deepEqual(groups.flatMap((group: Untyped) => group.rules), rules);
+  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook");
+  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0].name}"}`)));
   assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
 });
 
