@@ -36,7 +36,7 @@ const READY = { timeoutMs: 60_000 } as const;
 
 /** None yet; what an interrupted run has left is removed first. */
 export async function openSimulatedNodes(connection: KubeConnection): Promise<SimulatedNodes> {
-  const all = new Map<string, SimulatedNode>();
+  const all = new Map<string, NodeObject>();
   const end = new AbortController();
   const removeAll = (): Promise<unknown> =>
     connection.request({ method: "DELETE", path: NODES, query: { labelSelector: SIMULATED } });
@@ -48,12 +48,20 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
     while (!end.signal.aborted) {
       await systemClock.sleep(RENEW_EVERY_MS, end.signal);
       if (end.signal.aborted) return;
-      const spec = { renewTime: formatMicroTime(systemClock.wall()) };
       // One sign of life may be lost: Leases hold for four of them.
-      await Promise.allSettled(
-        Array.from(all.keys(), (name) => patch(`${LEASES}/${name}`, { spec })),
-      );
+      await Promise.allSettled(Array.from(all.values(), signOfLife));
     }
+  }
+
+  /**
+   * Creates or renews the node's Lease. One of an earlier node of this name may still be there: the
+   * garbage collector deletes it some time after the node.
+   */
+  function signOfLife(node: NodeObject): Promise<unknown> {
+    const path = `${LEASES}/${node.name}`;
+    const query = { fieldManager: "simulated-nodes", force: "true" };
+    const body = nodeLease(node, systemClock.wall());
+    return connection.request(patchRequest("apply", { path, query, body }));
   }
 
   const lives = (nodeName: string): boolean => all.has(nodeName);
@@ -62,7 +70,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
   const failure = work.then(() => undefined, (error: unknown) => error);
 
   return {
-    classOf: (nodeName) => all.get(nodeName)?.class,
+    classOf: (nodeName) => all.get(nodeName)?.node.class,
     async add(node) {
       const name = simulatedName(node);
       const stored = await connection.request({
@@ -71,15 +79,10 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
         body: nodeObject(node),
       });
       const { uid } = parseIdentity(stored);
-      all.set(name, node);
-      const nowMs = systemClock.wall();
-      // Applied: the collector may not have removed the Lease yet that an interrupted run has left.
-      await connection.request(patchRequest("apply", {
-        path: `${LEASES}/${name}`,
-        query: { fieldManager: "simulated-nodes", force: "true" },
-        body: nodeLease({ name, uid }, nowMs),
-      }));
-      await patch(`${NODES}/${name}/status`, { status: nodeStatus(nowMs) });
+      const created = { name, uid, node };
+      all.set(name, created);
+      await signOfLife(created);
+      await patch(`${NODES}/${name}/status`, { status: nodeStatus(systemClock.wall()) });
       await until(`node ${name} that takes pods`, async () => {
         const { spec } = objectOf(await connection.request({ path: `${NODES}/${name}` }));
         const others = listOf(objectOf(spec).taints).map(objectOf)
@@ -97,10 +100,19 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
 }
 
 export interface SimulatedNode {
+  /** Unique among those that there are. */
   readonly name: string;
   readonly class: NodeClass;
   /** Pods of one scene run on its own nodes alone. */
   readonly scene: string;
+}
+
+/** A simulated node as it was created. */
+interface NodeObject {
+  /** In the cluster. */
+  readonly name: string;
+  readonly uid: string;
+  readonly node: SimulatedNode;
 }
 
 /** Label of all of them, by which those of an interrupted run are found. */
@@ -156,6 +168,7 @@ function nodeObject(node: SimulatedNode): object {
   };
 }
 
+/** The status that its kubelet reports. */
 function nodeStatus(nowMs: number): object {
   const room = { cpu: "32", memory: "64Gi", pods: "110" };
   const at = wholeSecond(nowMs);
@@ -166,7 +179,7 @@ function nodeStatus(nowMs: number): object {
 
 /** The Lease by which its kubelet says that it lives. It goes with the node. */
 function nodeLease(
-  { name, uid }: { readonly name: string; readonly uid: string },
+  { name, uid }: NodeObject,
   nowMs: number,
 ): object {
   return {
@@ -264,6 +277,7 @@ function runningStatus({ containers }: Pod, atMs: number): object {
   };
 }
 
+/** A time as most of the API has it, from ms since 1970. */
 function wholeSecond(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
 }
