@@ -155,7 +155,7 @@ const JOBS = 4;
 
 /**
  * Parses the arguments; `head` returns the hash of the commit that is checked out. Throws a
- * `CommanderError`, whose message is printed already, or a `RangeError`.
+ * `RangeError`, or a `CommanderError` after its message was printed.
  */
 export function parseCommandLine(args: readonly string[], head: () => string): Chosen {
   const program = new Parser("deno task test:cluster")
