@@ -164,6 +164,7 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
       "plugin without command": plugin({ args: [] }),
       "missing plugin": plugin({ command: "no-such-login" }),
       "missing plugin with a hint": plugin({ command: "no-such-login", installHint: "get it" }),
+      "plugin of an unknown mode": plugin({ command: "sh", interactiveMode: "Sometimes" }),
       "plugin that must ask": plugin({ command: "sh", interactiveMode: "Always" }),
     },
     `\
@@ -205,6 +206,8 @@ missing plugin
   Cannot log in as user "me": plugin "no-such-login" is not there; install it, or correct its path in the kubeconfig
 missing plugin with a hint
   Cannot log in as user "me": plugin "no-such-login" is not there; get it
+plugin of an unknown mode
+  Cannot log in as user "me": interactiveMode of plugin "sh" is "Sometimes", expected Never, IfAvailable, Always
 plugin that must ask
   Cannot log in as user "me": interactiveMode of plugin "sh" is Always, but standard input is not a terminal; run the command in a terminal
 `,

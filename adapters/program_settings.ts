@@ -16,7 +16,7 @@ export interface ProgramSettingsOptions {
   /** The environment, see {@linkcode programEnvironment}. */
   readonly env: Readonly<Record<string, string>>;
   /** Sections of the file that another program validates. */
-  readonly otherSections?: readonly string[];
+  readonly ignoredSections?: readonly string[];
   /** Reads the settings file; throws when it can't. */
   readonly readFile?: (path: string) => SettingsFile;
 }
@@ -39,7 +39,7 @@ export function readProgramSettings<S extends SettingsSchema>(
   program: SettingsProgram<S>,
   options: ProgramSettingsOptions,
 ): ProgramSettings<S> {
-  const { args, env, otherSections = [] } = options;
+  const { args, env, ignoredSections = [] } = options;
   const { readFile = readSettingsFile } = options;
   const command = commandFlags(program, args);
   if ("help" in command) return { exitCode: 0, text: command.help };
@@ -47,7 +47,7 @@ export function readProgramSettings<S extends SettingsSchema>(
   const faults = [...command.faults];
   const fileVariable = settingsOf(program.schema).find(({ flag }) => flag === FILE_FLAG)?.env;
   const path = flags.get(FILE_FLAG) ?? (fileVariable === undefined ? "" : env[fileVariable] ?? "");
-  const sources: SettingSources = { flags, env, otherSections };
+  const sources: SettingSources = { flags, env, ignoredSections };
   let file: SettingsFile | undefined;
   if (path !== "") {
     try {

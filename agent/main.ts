@@ -33,7 +33,7 @@ import type { Log } from "../shared/log.ts";
 import { createAgent } from "./agent.ts";
 import type { LatestRound } from "./reporting/node_view.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
-import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
+import { AGENT_SETTINGS, type AgentSettings, IGNORED_SECTIONS } from "./settings.ts";
 
 /** Output, environment and time of the process, and the signal that ends it. */
 export interface ProgramInput {
@@ -64,7 +64,7 @@ export async function runProgram(
   input: ProgramInput,
 ): Promise<number> {
   const { out, err, env } = input;
-  const read = readProgramSettings(PROGRAM, { args, env, otherSections: OTHER_SECTIONS });
+  const read = readProgramSettings(PROGRAM, { args, env, ignoredSections: IGNORED_SECTIONS });
   if (!("settings" in read)) {
     (read.exitCode === 0 ? out : err)(read.text);
     return read.exitCode;

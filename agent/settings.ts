@@ -182,7 +182,7 @@ export type AgentSettings = SettingValues<typeof AGENT_SETTINGS>;
  * Sections of the settings file that the controller checks. The agent reads its own keys there and
  * ignores the others.
  */
-export const OTHER_SECTIONS: readonly string[] = [
+export const IGNORED_SECTIONS: readonly string[] = [
   "market",
   "metrics",
   "rightsizing",

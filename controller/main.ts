@@ -27,7 +27,7 @@ import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_
 import { createDropCounter } from "./metrics.ts";
 import { createParts } from "./parts.ts";
 import { runController } from "./run_controller.ts";
-import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
+import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, IGNORED_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";
 import { createWebhookMetrics } from "./webhook/metrics.ts";
 
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   const begun = readProgramSettings(CONTROLLER_PROGRAM, {
     args: Deno.args,
     env: programEnvironment(CONTROLLER_SETTINGS),
-    otherSections: OTHER_SECTIONS,
+    ignoredSections: IGNORED_SECTIONS,
   });
   if ("exitCode" in begun) {
     if (begun.exitCode === 0) print(begun.text);

@@ -283,4 +283,4 @@ function marketOffAlone(
 }
 
 /** Sections of the settings file that the agent checks. */
-export const OTHER_SECTIONS: readonly string[] = ["agent"];
+export const IGNORED_SECTIONS: readonly string[] = ["agent"];

@@ -24,7 +24,7 @@ import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
 import { createLiveSettings, type StartSettings } from "./live_settings.ts";
 import { RIGHTSIZING_SETTINGS } from "./rightsizing/settings.ts";
-import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
+import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, IGNORED_SECTIONS } from "./settings.ts";
 import {
   createServedResize,
   reportOldKubelets,
@@ -98,7 +98,10 @@ const TOGETHER: readonly (readonly [text: string, fault?: string])[] = [
 pureYAML("CONTROLLER_SETTINGS refuse settings that don't fit together, with their keys", () => {
   for (const [text, fault = ""] of TOGETHER) {
     const file = { path: "f", text };
-    const read = effectiveSettings(CONTROLLER_SETTINGS, { file, otherSections: OTHER_SECTIONS });
+    const read = effectiveSettings(CONTROLLER_SETTINGS, {
+      file,
+      ignoredSections: IGNORED_SECTIONS,
+    });
     assert.equal("faults" in read ? read.faults.join("\n") : "", fault, text);
   }
 });

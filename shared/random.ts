@@ -48,3 +48,8 @@ export function logNormal(
   return mean *
     Math.exp(Math.sqrt(sigmaSquared) * standardNormal(random) - sigmaSquared / 2);
 }
+
+/** `length` hexadecimal digits, for UIDs and container IDs. */
+export function randomHex(random: Random, length: number): string {
+  return Array.from({ length }, () => Math.floor(random.next() * 16).toString(16)).join("");
+}

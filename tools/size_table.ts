@@ -80,6 +80,7 @@ if (import.meta.main) {
   const table: AreaSize[] = [
     ...areas.map((area) => areaSize(area, files.filter((file) => file.area === area))),
     areaSize("total", files),
+    areaSize("tests", files.filter((file) => file.test).map((file) => ({ ...file, test: false }))),
   ].filter((row) => row.files > 0);
 
   if (Deno.args.includes("--json")) {

@@ -7,7 +7,7 @@ import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import { unreadableMessages } from "../../shared/api/namespace.ts";
 import { isFinished, type Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ReplicaSet } from "../../shared/api/workload.ts";
+import type { ReplicaSet, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
@@ -40,9 +40,11 @@ export function workloadBounds(
   "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
 > {
   const { kind, metadata: { namespace, name }, template } = workload;
-  const isFor = ({ target }: { readonly target: { kind: string; name: string } }): boolean =>
+  const targetsWorkload = ({ target }: { readonly target: WorkloadRef }): boolean =>
     target.kind === kind && target.name === name;
-  const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(isFor);
+  const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(
+    targetsWorkload,
+  );
   const rules = namespaceRules({
     limitRanges: caches.limitRanges.byIndex(namespace),
     quotas: caches.resourceQuotas.byIndex(namespace),
@@ -51,7 +53,7 @@ export function workloadBounds(
   return {
     ...rules,
     ...(largest && { largestNode: largest }),
-    autoscalers: caches.horizontalPodAutoscalers.byIndex(namespace).filter(isFor),
+    autoscalers: caches.horizontalPodAutoscalers.byIndex(namespace).filter(targetsWorkload),
     verticalAutoscalers,
     unreadable: [
       ...rules.unreadable,

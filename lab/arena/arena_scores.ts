@@ -177,7 +177,9 @@ const BEFORE_S = 10;
 /** Work of one CFS period waits under any limit that is not far too high. */
 const PERIOD_S = 0.1;
 
-interface BacklogOptions {
+/** How a backlog is computed. */
+export interface BacklogOptions {
+  /** Seconds per entry of the series. */
   readonly stepS: number;
   /** Clients give up so long after a request, s; 0: never. */
   readonly giveUp: number;

@@ -9,12 +9,13 @@ import {
   bestSetting,
   ENTRIES,
   outcomeColumns,
+  sloAbove,
 } from "./outcome.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
 import { type ArenaPlan, playHere, playInWorkers, runArena } from "./run_arena.ts";
 import { buildStage, type Stage } from "./stages.ts";
 import { playPlan } from "../simulation/play_scene.ts";
-import { convergence, largestEnvy } from "./arena_scores.ts";
+import { backlog, convergence, largestEnvy } from "./arena_scores.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));
@@ -167,6 +168,7 @@ pure("runArena() plays victims of a neighbour without it", async () => {
   assert.deepEqual([...victims.keys()], algorithms);
   const [alone = 0, free = 0] = [victims.get("alone"), victims.get("coallocator")];
   assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
+  assert.equal(result?.sloMs, Math.round(alone + 100), "the neighbour's own requests do not count");
 });
 
 pure("runArena() makes the SLO from P99 without any limit, unless it is given", async () => {
@@ -312,6 +314,21 @@ pure("bestSetting() is the cheapest of those that hold the SLO, else the quickes
   const fails = outcome({ setting: "fails", sloHeld: false, cores: 0.5, p99Ms: 300, failed: 9 });
   assert.equal(bestSetting([fails, cheap])?.setting, "cheap");
   assert.equal(bestSetting([]), undefined);
+});
+
+pure("sloAbove() is a CFS period above the median, and less than clients wait", () => {
+  assert.equal(sloAbove([40.4, 39, 50], 10), 140);
+  assert.equal(sloAbove([9968], 10), 9900);
+  assert.equal(sloAbove([9968], 0), 10_068);
+});
+
+pure("backlog() is what came less what was used, without what clients gave up", () => {
+  const pod = {
+    demand: Float32Array.of(1000, 0, 0, 500),
+    usage: Float32Array.of(200, 200, 200, 200),
+  };
+  assert.deepEqual([...backlog(pod, { stepS: 1, giveUp: 0 })], [800, 600, 400, 700]);
+  assert.deepEqual([...backlog(pod, { stepS: 1, giveUp: 2 })], [800, 600, 0, 300]);
 });
 
 pure("bestPerAlgorithm() keeps the order of the algorithms", () => {

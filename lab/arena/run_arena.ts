@@ -166,7 +166,7 @@ function collect(
   return all;
 }
 
-/** Of victims it is made from the run without their neighbour. */
+/** The SLO of a stage, ms; that of victims is made from the run without their neighbour. */
 function sloOf({ giveUp }: ArenaPlan, seeds: readonly (readonly Played[])[]): number {
   const latencies = seeds.flatMap((played) => {
     const free = findEntry(played, ENTRIES.alone) ?? findEntry(played, ENTRIES.unlimited);

@@ -13,9 +13,8 @@ import { type ReconcileResult, runReconcileLoop } from "../../shared/control/rec
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Random } from "../../shared/random.ts";
+import { type Random, randomHex } from "../../shared/random.ts";
 import type { KubeletLink, PodReport } from "./api/api_writers.ts";
-import { randomHex } from "./api/object_store.ts";
 import { LEAST_CPU } from "../../shared/market/clearing_round.ts";
 
 /** The runtime of the containers. Container ids are hex, without a scheme; CPU in millicores. */

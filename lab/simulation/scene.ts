@@ -5,8 +5,7 @@
  * @module
  */
 import { GRID } from "../../shared/quantity.ts";
-import { logNormal, type Random, seededRandom } from "../../shared/random.ts";
-import { randomHex } from "./api/object_store.ts";
+import { logNormal, type Random, randomHex, seededRandom } from "../../shared/random.ts";
 import { createWorkload, expectedDemand, type Workload } from "./workload.ts";
 import { quantile } from "./statistics.ts";
 import type { Trace } from "./trace.ts";

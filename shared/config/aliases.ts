@@ -21,7 +21,7 @@ export interface SettingNames {
 }
 
 /** Sections that flags begin with, as their keys say little by themselves. */
-const NAMED_SECTIONS: readonly string[] = ["log", "webhook", "dashboard"];
+const SECTIONS_IN_FLAGS: readonly string[] = ["log", "webhook", "dashboard"];
 
 /** Prefixes of variables by section; those of placement are Spotalis'. */
 const PREFIXES: Readonly<Record<string, string>> = { placement: "SPOTALIS_" };
@@ -96,7 +96,7 @@ export type SetOnlyBy = "file" | "flag";
 export function namesOf(key: string, onlyBy?: SetOnlyBy): SettingNames {
   const { aliases = [], aliasNote, ...deviation } = DEVIATIONS[key] ?? {};
   const [section = "", ...rest] = key.split(".");
-  const isShort = rest.length > 0 && rest[0] !== "enabled" && !NAMED_SECTIONS.includes(section);
+  const isShort = rest.length > 0 && rest[0] !== "enabled" && !SECTIONS_IN_FLAGS.includes(section);
   const path = rest[0] === "enabled" ? [section] : isShort ? rest : [section, ...rest];
   const parts = path.flatMap((name) => name.split(/(?<=[a-z])(?=[A-Z])/));
   const flag = deviation.flag ?? `--${parts.join("-").toLowerCase()}`;

@@ -28,7 +28,7 @@ export interface FileValues {
 export interface KnownSettings {
   readonly settings: readonly Setting[];
   /** Sections that another program checks: keys that `settings` lacks are ignored there. */
-  readonly otherSections?: readonly string[];
+  readonly ignoredSections?: readonly string[];
 }
 
 /**
@@ -37,7 +37,7 @@ export interface KnownSettings {
  */
 export function fileValues(
   { path, text }: SettingsFile,
-  { settings, otherSections = [] }: KnownSettings,
+  { settings, ignoredSections = [] }: KnownSettings,
 ): FileValues {
   const { root, faults: unreadable } = readableYAML(text);
   const keys = new Map(settings.flatMap((one) => fileKeysOf(one).map((key) => [key, one])));
@@ -46,7 +46,7 @@ export function fileValues(
     path,
     keys,
     sections,
-    otherSections,
+    ignoredSections,
     texts: new Map(),
     shorthands: new Map(
       settings.flatMap(({ shorthand, key }) => shorthand ? [[sectionOf(key), key]] : []),
@@ -64,7 +64,7 @@ interface FoundValues {
   /** The settings by each of their keys. */
   readonly keys: ReadonlyMap<string, Setting>;
   readonly sections: ReadonlySet<string>;
-  readonly otherSections: readonly string[];
+  readonly ignoredSections: readonly string[];
   /** Keys of settings with values that may take the place of their sections. */
   readonly shorthands: ReadonlyMap<string | undefined, string>;
   readonly texts: Map<string, string>;
@@ -77,10 +77,10 @@ function takeAll(
   values: Readonly<Record<string, unknown>>,
   { place, isOther = false }: { readonly place?: string; readonly isOther?: boolean } = {},
 ): void {
-  const { path, keys, sections, otherSections, shorthands, faults } = found;
+  const { path, keys, sections, ignoredSections, shorthands, faults } = found;
   for (const [name, value] of Object.entries(values)) {
     const key = place === undefined ? name : `${place}.${name}`;
-    const ignored = isOther || otherSections.includes(key);
+    const ignored = isOther || ignoredSections.includes(key);
     const hasMore = keys.keys().some((one) => one.startsWith(`${key}.`));
     const shorthand = shorthands.get(key);
     if (value === null && (hasMore || place === undefined && keys.has(key))) continue;
@@ -91,7 +91,7 @@ function takeAll(
     else if (hasMore) {
       faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`);
     } else {
-      const known = place === undefined ? sections.union(new Set(otherSections)) : keys.keys();
+      const known = place === undefined ? sections.union(new Set(ignoredSections)) : keys.keys();
       faults.push(unknown(path, key, new Set(known)));
     }
   }

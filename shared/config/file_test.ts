@@ -61,10 +61,10 @@ pureYAML("withFileValue() changes one value of any file, and keeps comments and 
 
 pureYAML("fileValues() takes its own keys alone from sections that another program checks", () => {
   const file = { path: "f", text: "agent: {any: [1]}\nagnt: {}\n" };
-  const { faults } = fileValues(file, { settings: SETTINGS, otherSections: ["agent"] });
+  const { faults } = fileValues(file, { settings: SETTINGS, ignoredSections: ["agent"] });
   assertMatches(faults, [/^f: agnt .* agent\?$/]);
   const read = (text: string) => {
-    const options = { settings: FACTOR, otherSections: ["market"] };
+    const options = { settings: FACTOR, ignoredSections: ["market"] };
     const { texts, faults } = fileValues({ path: "f", text }, options);
     return [Object.fromEntries(texts), faults.length];
   };

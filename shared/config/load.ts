@@ -26,7 +26,7 @@ export interface SettingSources {
   readonly env?: Readonly<Record<string, string>>;
   readonly file?: SettingsFile;
   /** Sections that another program checks: keys that the schema lacks are ignored there. */
-  readonly otherSections?: readonly string[];
+  readonly ignoredSections?: readonly string[];
 }
 
 /** Where a value came from. */
@@ -118,11 +118,11 @@ interface NamedTexts {
 
 /** The texts of the file and of the keys beside it; their faults are added to `faults`. */
 function writtenTexts(
-  { file, otherSections = [] }: SettingSources,
+  { file, ignoredSections = [] }: SettingSources,
   { settings, faults }: { readonly settings: readonly Setting[]; readonly faults: string[] },
 ): readonly NamedTexts[] {
   if (file === undefined) return [];
-  const inFile = fileValues(file, { settings, otherSections });
+  const inFile = fileValues(file, { settings, ignoredSections });
   const beside = file.keys && keyValues(file.keys, settings);
   faults.push(...inFile.faults, ...beside?.faults ?? []);
   return [

@@ -42,7 +42,7 @@ function file(text: string, data: Readonly<Record<string, string>> = {}) {
 const flags = (texts: Readonly<Record<string, string>>) => new Map(Object.entries(texts));
 
 function faults(sources: SettingSources, schema: SettingsSchema = SCHEMA): readonly string[] {
-  const result = effectiveSettings(schema, { otherSections: ["agent"], ...sources });
+  const result = effectiveSettings(schema, { ignoredSections: ["agent"], ...sources });
   return "faults" in result ? result.faults : [];
 }
 

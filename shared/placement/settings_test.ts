@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
+import { AGENT_SETTINGS, IGNORED_SECTIONS } from "../../agent/settings.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "../../controller/settings.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveSettings, type SettingSources } from "../config/load.ts";
@@ -128,7 +128,7 @@ pureYAML("CONTROLLER_SETTINGS take the file of Spotalis, as does the agent", () 
   assert.deepEqual(labels, capacities);
   const agent = effectiveSettings(AGENT_SETTINGS, {
     ...file(SPOTALIS),
-    otherSections: OTHER_SECTIONS,
+    ignoredSections: IGNORED_SECTIONS,
   });
   assert.ok("values" in agent);
   assert.equal(agent.values.logLevel, "debug");

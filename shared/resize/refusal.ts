@@ -48,13 +48,6 @@ const MESSAGES: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/QOS Class may not change/, "QoSWouldChange"],
 ];
 
-/** All reasons of refusals. */
-export const REFUSAL_REASONS: ReadonlySet<EnforcementReason> = new Set([
-  ...Object.values(CAUSES),
-  ...MESSAGES.map(([, reason]) => reason),
-  "Refused",
-]);
-
 /** The reason of a refusal, by its cause if the server names one, otherwise by its message. */
 export function refusalReason({ causes, message }: ApiError): EnforcementReason {
   for (const cause of causes) {

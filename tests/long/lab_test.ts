@@ -34,6 +34,7 @@ Deno.test("runArena() has the same results in this thread, in one worker and in 
     stages: STAGES,
     algorithms: ["mbcas-original", "coallocator", "oracle"],
     seeds: 1,
+    giveUp: 10,
     keepSeries: true,
   };
   const expected = await runArena(plan, { player: playHere(STAGES) });

@@ -184,6 +184,7 @@ const RULES: readonly Cases[] = [
     accepts: ["const b = 1; export { b };"],
     refuses: refused(/^No re-exports$/, 'export * from "./b.ts";', 'export { b } from "./b.ts";'),
   },
+  { rule: noReexport, path: "a/b_library.ts", accepts: ['export { b } from "./b.ts";'] },
   {
     rule: noPrivateKeyword,
     accepts: ["class A { #a = 1; b() {} }"],

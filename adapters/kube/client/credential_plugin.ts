@@ -45,6 +45,8 @@ export function loginFailed(user: unknown, why: string): ApiError {
   return new ApiError(0, "LoginFailed", `Cannot log in as user "${user}": ${why}`);
 }
 
+const INTERACTIVE_MODES: readonly string[] = ["Never", "IfAvailable", "Always"];
+
 /** The credential that the plugin prints. Errors never repeat its output, which may have a token. */
 async function runPlugin(
   user: unknown,
@@ -54,6 +56,10 @@ async function runPlugin(
   if (command === undefined) throw loginFailed(user, "its plugin has no command");
   const name = `plugin "${command}"`;
   const { interactiveMode: mode } = exec;
+  if (mode !== undefined && !INTERACTIVE_MODES.includes(String(mode))) {
+    const state = `interactiveMode of ${name} is "${mode}"`;
+    throw loginFailed(user, `${state}, expected ${INTERACTIVE_MODES.join(", ")}`);
+  }
   if (mode === "Always" && !inIsTerminal) {
     const state = `interactiveMode of ${name} is Always, but standard input is not a terminal`;
     throw loginFailed(user, `${state}; run the command in a terminal`);

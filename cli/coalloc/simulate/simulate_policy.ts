@@ -18,7 +18,7 @@ import { formatCount, formatFigure } from "../../../lab/simulation/report/figure
 import { shorten } from "../../../lab/simulation/report/html.ts";
 import type { TerminalStyle } from "../../terminal/terminal_text.ts";
 import { requestChart } from "../../terminal/request_chart.ts";
-import { cpuText } from "../../../shared/view/figures.ts";
+import { cpuText, memoryText } from "../../../shared/view/figures.ts";
 import type { PolicyRequest } from "./simulate_arguments.ts";
 
 /** Replays the policy and shows the results. Resolves with the exit code. */
@@ -200,21 +200,13 @@ function policyData({ named, history, played }: PolicyStory): object {
 }
 
 function amount(value: number, resource: ResourceName): string {
-  return resource === "cpu" ? cpuText(value) : bytesText(value);
-}
-
-const UNITS = ["", "Ki", "Mi", "Gi", "Ti"];
-
-/** Three significant digits: `1.46Gi`. */
-function bytesText(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return `${Number((bytes / 1024 ** power).toPrecision(3))}${UNITS[power]}`;
+  return resource === "cpu" ? cpuText(value) : memoryText(value);
 }
 
 /** At most five characters. */
 function scaleText(value: number, resource: ResourceName): string {
   if (resource === "cpu") return formatFigure(value / 1000);
-  const [, number = "", unit = ""] = /^([\d.]+)(.*)$/.exec(bytesText(value)) ?? [];
+  const [, number = "", unit = ""] = /^([\d.]+)(.*)$/.exec(memoryText(value)) ?? [];
   return `${number.slice(0, 3).replace(/\.$/, "")}${unit}`;
 }
 

@@ -9,7 +9,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
-import type { Random } from "../../../shared/random.ts";
+import { type Random, randomHex } from "../../../shared/random.ts";
 import { EventLog } from "./event_sink.ts";
 import { type KindName, KINDS, type StoredKind, type StoredKinds } from "./kinds.ts";
 
@@ -27,11 +27,6 @@ export interface ObjectStore {
   compact(version: number): void;
   /** Calls `listener` after each write, until the returned function is called. */
   onChange(listener: () => void): () => void;
-}
-
-/** `length` hexadecimal digits, for UIDs and container IDs. */
-export function randomHex(random: Random, length: number): string {
-  return Array.from({ length }, () => Math.floor(random.next() * 16).toString(16)).join("");
 }
 
 /** A random (version 4) UUID, RFC 9562. */

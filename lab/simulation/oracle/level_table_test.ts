@@ -286,4 +286,7 @@ pure("shareShortNode() counts work left over from a short step as demand until i
     [500, 400, 100, 100],
     [500, 400, 100, 100],
   ]);
+  // Clients of 800 m that come in one step give up in the third: 200 m are not done.
+  const given = shareShortNode([pod([800, 0, 0, 0])], { capacity: 200, keptSteps: 2 });
+  assert.deepEqual([...given[0] as Float64Array], [200, 200, 200, 0]);
 });
