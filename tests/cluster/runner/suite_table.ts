@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   ["housekeeping", 2, "beside", 19],
 
   ["faults", 3, "alone", 170],
-  ["program_pods", 3, "beside", 10],
+  ["program_pods", 3, "node", 35],
 
   ["second_cluster", 4, "alone", 70],
   ["rightsizing_prometheus", 4, "components", 72],
