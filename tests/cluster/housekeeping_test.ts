@@ -124,6 +124,13 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
       const resources = ["podallocations"];
       const rules = [{ apiGroups: ["allocation.mbcas.io"], resources, verbs: ["get", "patch"] }];
       await grant(admin, { namespace, to: users, rules });
+      const can = ["auth", "can-i", "patch", "podallocations", "-n", namespace];
+      await Promise.all(users.map((user) =>
+        until(`rights of ${user}`, async () => {
+          // Rights take effect some moments after they were written.
+          return (await kubectl.run([...can, `--as=${user}`])).ok ? true : undefined;
+        })
+      ));
       const [manager, other] = await Promise.all(
         users.map((user) => letGoAs(user, { namespace, name: "by-hand" })),
       );
