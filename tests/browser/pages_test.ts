@@ -2,8 +2,6 @@
  * The pages of dashboard, demo and arena as a browser shows them: on every screen and in both schemes
  * nothing breaks, nothing leaves, nothing scrolls sideways, and every plot can be seen whole. The dashboard
  * keeps accessibility rules, works by keyboard and without scripts, and updates itself.
- *
- * @module
  */
 import axe from "axe-core/axe.min.js" with { type: "text" };
 import assert from "node:assert/strict";
@@ -23,7 +21,6 @@ import { syntheticRuns } from "../fixtures/lab/run_records.ts";
 const SCREENS = [1280, 800, 390];
 const SCHEMES = ["light", "dark"] as const;
 
-/** A test in a browser of its own. */
 function browserTest(
   name: string,
   fn: (browser: Browser, t: Deno.TestContext) => Promise<void>,
@@ -42,7 +39,6 @@ function browserTest(
   });
 }
 
-/** A page, and the requests and complaints of what is opened in it. */
 interface WatchedPage {
   readonly page: Page;
   /** Fails for a complaint, a request to another address, or a page that scrolls sideways. */
@@ -222,7 +218,6 @@ siteTest("logs a browser in with a token, and out again", 1, async (_, { browser
   await page.locator("textarea").waitFor();
 });
 
-/** The browser's measures of one plot that is displayed. */
 interface SeenPlot {
   readonly label: string;
   readonly marks: number;
@@ -251,7 +246,6 @@ const LOOK_AT_PLOTS = `[...document.querySelectorAll("svg.plot")]
     };
   })`;
 
-/** A test of a page on every screen and in both schemes. */
 function pageTest(
   name: string,
   markup: () => string,

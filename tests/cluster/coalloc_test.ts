@@ -1,8 +1,6 @@
 /**
  * `kubectl coalloc` against a real API server and kubelet: its doctor on a healthy node, and what the
  * other commands change and say.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { allocationPath, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";

@@ -255,7 +255,6 @@ eventSinkContract(async () => {
   };
 });
 
-/** A policy of this name, as a user writes it. */
 function policyBody(name: string): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "optipod.io/v1alpha1",

@@ -1,13 +1,19 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
 import { type Refusal, tryCreate, tryPatch } from "./scene/contract_world.ts";
 import { parseAllDocuments } from "yaml";
 import { ALLOCATION_LABELS } from "../../shared/api/market_keys.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { applyRights } from "./rendered_manifests.ts";
+import { openRealNode } from "./scene/real_node.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { faultText } from "../../shared/api/fields.ts";
+import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { SAMPLE_POLICY_SPEC } from "../contract/support/sample_objects.ts";
+import { WELL_FORMED } from "../fixtures/rightsizing/written_policies.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 
 /** The CustomResourceDefinitions on a real API server: what they take, refuse and show. */
@@ -78,7 +84,6 @@ const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, u
   ["spec.market.observedBounds", { market: { ...VALID.spec.market, observedBounds: 1.5 } }],
 ];
 
-/** Refused statuses, with the field in the answer. */
 const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string, unknown>])[] = [
   ["status.phase", { phase: "Done" }],
   ["status.appliedCPULimit", { appliedCPULimit: "1Mi" }],
@@ -96,60 +101,57 @@ const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string
 ];
 
 Deno.test("PodAllocation on a real API server", async (t) => {
-  const connection = await connectKubeconfig({ program: "test" });
-  try {
-    await t.step("PodAllocation takes a valid object, and one that was never cleared", async () => {
-      await kubectl.must(["create", "-f", "-"], VALID);
-      const { desiredCPULimit: _sum, containers: _list, market: _seen, ...identity } = VALID.spec;
-      const fresh = { ...VALID, metadata: { namespace, name: "fresh" }, spec: identity };
-      await kubectl.must(["create", "--dry-run=server", "-f", "-"], fresh);
+  using node = await openRealNode();
+  const { connection } = node;
+  await t.step("PodAllocation takes a valid object, and one that was never cleared", async () => {
+    await kubectl.must(["create", "-f", "-"], VALID);
+    const { desiredCPULimit: _sum, containers: _list, market: _seen, ...identity } = VALID.spec;
+    const fresh = { ...VALID, metadata: { namespace, name: "fresh" }, spec: identity };
+    await kubectl.must(["create", "--dry-run=server", "-f", "-"], fresh);
+  });
+
+  for (const [field, change] of REFUSED_SPECS) {
+    await t.step(refusal(field, change), async () => {
+      const other = {
+        ...VALID,
+        metadata: { namespace, name: "other" },
+        spec: { ...VALID.spec, ...change },
+      };
+      assertNames(field, await tryCreate(connection, { path: ALLOCATIONS, body: other }));
     });
-
-    for (const [field, change] of REFUSED_SPECS) {
-      await t.step(refusal(field, change), async () => {
-        const other = {
-          ...VALID,
-          metadata: { namespace, name: "other" },
-          spec: { ...VALID.spec, ...change },
-        };
-        assertNames(field, await tryCreate(connection, { path: ALLOCATIONS, body: other }));
-      });
-    }
-
-    for (const [field, status] of REFUSED_STATUSES) {
-      await t.step(refusal(field, status), async () => {
-        const path = `${ALLOCATIONS}/${UID}/status`;
-        assertNames(field, await tryPatch(connection, { path, body: { status } }));
-      });
-    }
-
-    await t.step("PodAllocation takes reasons and conditions of a later version", async () => {
-      const lastTransitionTime = "2026-01-01T00:00:00.000Z";
-      const condition = { type: "Watched", status: "Unknown", reason: "Later", message: "" };
-      const status = { reason: "Later", conditions: [{ ...condition, lastTransitionTime }] };
-      const path = `${ALLOCATIONS}/${UID}/status`;
-      assert.equal(await tryPatch(connection, { path, body: { status } }), undefined);
-    });
-
-    await t.step("PodAllocation is found by node and shows its columns", async () => {
-      const get = ["get", "palloc", "-n", namespace];
-      const here = await kubectl.must([...get, "--field-selector=spec.nodeName=node-of-crd-test"]);
-      const [header = "", row = ""] = here.split("\n");
-      assert.match(header, /^NAME +POD +DESIRED +APPLIED +PHASE +REASON +AGE *$/);
-      assert.match(row, /web-0 +750m/);
-      const labels = Object.entries(VALID.metadata.labels).map((label) => label.join("="));
-      const byLabel = ["get", "coallocator", "-n", namespace, "-l", labels.join(), "-o", "name"];
-      const name = `podallocation.allocation.mbcas.io/${UID}`;
-      assert.equal((await kubectl.must(byLabel)).trim(), name);
-      const byName = [...get, "--field-selector=spec.podName=web-0", "-o", "name"];
-      assert.equal((await kubectl.must(byName)).trim(), name);
-      const elsewhere = ["--field-selector=spec.nodeName=elsewhere", "-o", "name"];
-      assert.equal(await kubectl.must([...get, ...elsewhere]), "");
-      assert.match(await kubectl.must([...get, "-o", "wide"]), /NODE +MODE +PRICE +DEMAND/);
-    });
-  } finally {
-    connection.close();
   }
+
+  for (const [field, status] of REFUSED_STATUSES) {
+    await t.step(refusal(field, status), async () => {
+      const path = `${ALLOCATIONS}/${UID}/status`;
+      assertNames(field, await tryPatch(connection, { path, body: { status } }));
+    });
+  }
+
+  await t.step("PodAllocation takes reasons and conditions of a later version", async () => {
+    const lastTransitionTime = "2026-01-01T00:00:00.000Z";
+    const condition = { type: "Watched", status: "Unknown", reason: "Later", message: "" };
+    const status = { reason: "Later", conditions: [{ ...condition, lastTransitionTime }] };
+    const path = `${ALLOCATIONS}/${UID}/status`;
+    assert.equal(await tryPatch(connection, { path, body: { status } }), undefined);
+  });
+
+  await t.step("PodAllocation is found by node and shows its columns", async () => {
+    const get = ["get", "palloc", "-n", namespace];
+    const here = await kubectl.must([...get, "--field-selector=spec.nodeName=node-of-crd-test"]);
+    const [header = "", row = ""] = here.split("\n");
+    assert.match(header, /^NAME +POD +DESIRED +APPLIED +PHASE +REASON +AGE *$/);
+    assert.match(row, /web-0 +750m/);
+    const labels = Object.entries(VALID.metadata.labels).map((label) => label.join("="));
+    const byLabel = ["get", "coallocator", "-n", namespace, "-l", labels.join(), "-o", "name"];
+    const name = `podallocation.allocation.mbcas.io/${UID}`;
+    assert.equal((await kubectl.must(byLabel)).trim(), name);
+    const byName = [...get, "--field-selector=spec.podName=web-0", "-o", "name"];
+    assert.equal((await kubectl.must(byName)).trim(), name);
+    const elsewhere = ["--field-selector=spec.nodeName=elsewhere", "-o", "name"];
+    assert.equal(await kubectl.must([...get, ...elsewhere]), "");
+    assert.match(await kubectl.must([...get, "-o", "wide"]), /NODE +MODE +PRICE +DEMAND/);
+  });
 });
 
 function refusal(field: string, change: unknown): string {
@@ -184,28 +186,91 @@ function policiesIn(folder: URL): readonly { file: string; object: Policy }[] {
     );
 }
 
+const POLICIES_PATH = resourcePath({ ...POLICIES, namespace });
+
+function policyWith(spec: unknown): { readonly spec: unknown } {
+  const [apiVersion, kind] = ["optipod.io/v1alpha1", "OptimizationPolicy"];
+  return { apiVersion, kind, metadata: { name: "tried" }, spec } as { readonly spec: unknown };
+}
+
+/** Names and values at the bounds of what a server takes for a label. */
+const LABELS: readonly (readonly [key: string, value: string, isLabel: boolean])[] = [
+  ["x".repeat(63), "x".repeat(63), true],
+  ["x".repeat(64), "a", false],
+  ["a", "x".repeat(64), false],
+  [`${"x.".repeat(126)}x/a`, "", true],
+  [`${"x.".repeat(126)}xx/a`, "", false],
+  ["A_.-b/0A_.-b", "A_.-0", false],
+  ["a-.b/0A_.-b", "A_.-0", false],
+  ["a.b-c/0A_.-b", "A_.-0", true],
+  ["a-", "a", false],
+  ["a", "a.", false],
+  ["a", "a/b", false],
+  ["a/b/c", "a", false],
+];
+
 Deno.test("OptimizationPolicy on a real API server", async (t) => {
-  const connection = await connectKubeconfig({ program: "test" });
-  try {
-    for (const { file, object } of policiesIn(EXAMPLES)) {
-      await t.step(`OptimizationPolicy takes the example ${file}`, async () => {
-        await kubectl.must(["create", "-f", "-"], object);
-      });
-    }
-
-    for (const { name, field, object } of INVALID_POLICIES) {
-      await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${name}`, async () => {
-        const path = resourcePath({ ...POLICIES, namespace });
-        const body = { ...object, metadata: { ...object.metadata, namespace } };
-        assertNames(field, await tryCreate(connection, { path, body }));
-      });
-    }
-
-    await t.step("OptimizationPolicy shows its columns", async () => {
-      const [header = ""] = (await kubectl.must(["get", "optpol", "-n", namespace])).split("\n");
-      assert.match(header, /^NAME +MODE +PROVIDER +DISCOVERED +READY +AGE *$/);
+  using node = await openRealNode();
+  const { connection } = node;
+  for (const { file, object } of policiesIn(EXAMPLES)) {
+    await t.step(`OptimizationPolicy takes the example ${file}`, async () => {
+      await kubectl.must(["create", "-f", "-"], object);
     });
-  } finally {
-    connection.close();
   }
+
+  for (const { name, field, object } of INVALID_POLICIES) {
+    await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${name}`, async () => {
+      const body = { ...object, metadata: { ...object.metadata, namespace } };
+      assertNames(field, await tryCreate(connection, { path: POLICIES_PATH, body }));
+    });
+  }
+
+  await t.step(
+    "property 15: OptimizationPolicy takes well-formed ones as they are meant",
+    () =>
+      fc.assert(
+        fc.asyncProperty(WELL_FORMED, async ({ spec: written }) => {
+          const body = policyWith(written);
+          const query = { dryRun: "All" };
+          const made = await connection.request({
+            method: "POST",
+            path: POLICIES_PATH,
+            query,
+            body,
+          });
+          const { spec, faults } = readPolicySpec(objectOf(made).spec);
+          assert.deepEqual(faults.map(faultText), []);
+          assert.deepEqual(spec, readPolicySpec(written).spec);
+        }),
+        { numRuns: 200 },
+      ),
+  );
+
+  for (const [key, value, isLabel] of LABELS) {
+    await t.step(
+      `OptimizationPolicy ${isLabel ? "takes" : "refuses"} ${key}=${value}`,
+      async () => {
+        const path = `/api/v1/namespaces/${namespace}/configmaps`;
+        const query = { labelSelector: `${key}=${value}`, limit: "1" };
+        const found = connection.request({ path, query });
+        await (isLabel ? found : assert.rejects(found, { status: 400 }));
+        for (
+          const workloadSelector of [
+            { matchLabels: { [key]: value } },
+            { matchExpressions: [{ key, operator: "In", values: [value] }] },
+          ]
+        ) {
+          const body = policyWith({ ...SAMPLE_POLICY_SPEC, selector: { workloadSelector } });
+          const refused = await tryCreate(connection, { path: POLICIES_PATH, body });
+          assert.equal(refused === undefined, isLabel, refused?.message);
+          assert.equal(readPolicySpec(body.spec).spec !== undefined, isLabel);
+        }
+      },
+    );
+  }
+
+  await t.step("OptimizationPolicy shows its columns", async () => {
+    const [header = ""] = (await kubectl.must(["get", "optpol", "-n", namespace])).split("\n");
+    assert.match(header, /^NAME +MODE +PROVIDER +DISCOVERED +READY +AGE *$/);
+  });
 });

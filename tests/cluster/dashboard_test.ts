@@ -1,15 +1,13 @@
 /** The dashboard on a real cluster: through `kubectl coalloc dashboard`, and by tokens with less rights. */
 import assert from "node:assert/strict";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { connectUser } from "../../adapters/kube/client/user_connection.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createDashboardAccess } from "../../cli/coalloc/kube/dashboard_access.ts";
 import type { PodsView } from "../../controller/dashboard/pages/pods_page.ts";
-import { requestToken, scratchNamespace } from "./scene/real_node.ts";
+import { openRealNode, requestToken, scratchNamespace } from "./scene/real_node.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { until } from "./scene/until.ts";
 
-/** A program, and the address that it prints. */
 async function openDashboard(): Promise<{ child: Deno.ChildProcess; url: URL }> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-q", "-P=cli", "cli/kubectl_coalloc.ts", "dashboard", "--no-open"],
@@ -28,9 +26,9 @@ async function openDashboard(): Promise<{ child: Deno.ChildProcess; url: URL }> 
 }
 
 Deno.test("the dashboard shows a real node and its pods, each user what it may list", async (t) => {
-  const admin = await connectKubeconfig({ program: "test" });
+  using cluster = await openRealNode();
+  const { connection: admin } = cluster;
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
   const { name: namespace } = stack.use(await scratchNamespace(admin));
   const base = `/api/v1/namespaces/${namespace}`;
   const containers = [{ name: "app", request: "50m", limit: "200m" }];

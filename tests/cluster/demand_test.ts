@@ -1,8 +1,6 @@
 /**
  * Limits that follow demand, on a real kernel and under a real HPA: they come down when a load ends, and
  * do not cap what an HPA looks at.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { listOf, numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";

@@ -1,8 +1,4 @@
-/**
- * Failures of every part while the market runs on a real node.
- *
- * @module
- */
+/** Failures of every part while the market runs on a real node. */
 import { assertAgreement, quotaOf, whenQuota } from "./scene/limits.ts";
 import { compactHistory, withoutAPIServer } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";

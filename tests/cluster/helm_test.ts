@@ -1,10 +1,11 @@
 /**
  * The files of `deno task release:dry` on a real node, as docs/install.md has it: the chart is installed
  * into a namespace of its user's choice, tested, upgraded and uninstalled; then install.yaml is applied, from
- * which the chart does not differ, taken over by Helm, and deleted. Afterwards nothing of the product is
- * left. The overlay of the other tests is taken away before, and is back in the end.
+ * which the chart does not differ, taken over by Helm, and deleted. Afterwards every pod has the limits that
+ * it came with, and nothing of the product is left. The overlay of the other tests is taken away before, and is back in the end.
  */
 import assert from "node:assert/strict";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { goProgram } from "../../tools/release/go_program.ts";
 import { CHART_FILE, RELEASE_FOLDER } from "../../tools/release/release_names.ts";
 import { loadImage } from "./harness/install/image_archive.ts";
@@ -12,8 +13,9 @@ import { run } from "./harness/shell.ts";
 import { createKubectl } from "./kubectl.ts";
 import { parseObjects } from "./rendered_manifests.ts";
 import { clusterInstance } from "./scene/harness_access.ts";
-import { appliedAllocation, SETTLED } from "./scene/limits.ts";
+import { appliedAllocation, SETTLED, thePod } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
 import {
   CLUSTER_KINDS,
   coalloc,
@@ -21,7 +23,13 @@ import {
   PRODUCT_NAMESPACE,
   whenReady,
 } from "./scene/product.ts";
-import { openRealNode, type RealNode, scratchNamespace } from "./scene/real_node.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -86,6 +94,47 @@ function helmIn(namespace: string): (...args: string[]) => Promise<string> {
 const WAIT = ["--wait", "--timeout", "3m"];
 const GONE = ["--ignore-not-found", "--timeout=120s"];
 
+/** Original limits by pod and container; small, so that they are raised beside each other. */
+const ORIGINAL: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  alone: { load: 100 },
+  pair: { load: 80, side: 60 },
+  idle: { load: 110 },
+};
+
+/** Limits by container: what spec, kubelet and kernel say, which must be the same three times. */
+async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, number>> {
+  const pod = await thePod(node, name);
+  const { containers } = enforcedLimits(podDirectories(pod));
+  return Object.fromEntries(pod.containers.map(({ name, limits, applied }) => {
+    const kernel = containers.get(name) ?? 0;
+    const others = [limits.cpu, applied.limits.cpu];
+    assert.deepEqual(others, [kernel, kernel], `three limits of ${name}`);
+    return [name, kernel];
+  }));
+}
+
+/** Runs the pods, and all but the idle one under load until their limits are raised. */
+async function runRaised(node: RealNode, namespace: ScratchNamespace): Promise<void> {
+  const pods = await Promise.all(
+    Object.entries(ORIGINAL).map(([name, limits]) =>
+      node.run(loadPod({
+        ...namespace.pod(name),
+        containers: Object.entries(limits).map(([container, limit]) => ({
+          ...{ name: container, request: "30m", limit: `${limit}m`, burstSeconds: 300 },
+        })),
+      }))
+    ),
+  );
+  for (const pod of pods) await appliedAllocation(node, pod);
+  const loaded = ["alone", "pair"].map(namespace.pod);
+  for (const name of loaded) await node.signal(name, "load");
+  await until("limits other than their own", async () => {
+    const now = await Promise.all(loaded.map((name) => limitsOf(node, name)));
+    assert.ok(now.every(({ load = 0 }) => load > 160), JSON.stringify(now));
+    return true;
+  }, SETTLED);
+}
+
 async function helmOnly(chart: string, node: RealNode): Promise<void> {
   const helm = helmIn(OTHER_NAMESPACE);
   const controller = ["deployment/mbcas-controller", "-n", OTHER_NAMESPACE];
@@ -107,13 +156,7 @@ async function helmOnly(chart: string, node: RealNode): Promise<void> {
   assert.equal(crds.length, 3, crds.join());
 
   await using namespace = await scratchNamespace(node.connection);
-  const pod = await node.run(loadPod({
-    namespace: namespace.name,
-    name: "one",
-    containers: [{ name: "load", request: "30m", limit: "100m", burstSeconds: 60 }],
-  }));
-  await appliedAllocation(node, pod);
-
+  await runRaised(node, namespace);
   Deno.env.set("COALLOC_SYSTEM_NAMESPACE", OTHER_NAMESPACE);
   try {
     // From the agent's view: without access to it the source would be the allocation.
@@ -124,7 +167,17 @@ async function helmOnly(chart: string, node: RealNode): Promise<void> {
   } finally {
     Deno.env.delete("COALLOC_SYSTEM_NAMESPACE");
   }
+  await until("end of all allocations", async () => {
+    const { stdout, stderr } = await kubectl.run(["get", "podallocations", "-A"]);
+    return /No resources found/.test(stdout + stderr) || undefined;
+  }, SETTLED);
   await helm("uninstall", "coallocator", ...WAIT);
+  for (const [pod, limits] of Object.entries(ORIGINAL)) {
+    assert.deepEqual(await limitsOf(node, namespace.pod(pod)), limits, pod);
+  }
+  const raw = await node.items(`/api/v1/namespaces/${namespace.name}/pods`);
+  const statuses = raw.flatMap(({ status }) => listOf(objectOf(status).containerStatuses));
+  for (const one of statuses) assert.equal(objectOf(one).restartCount, 0, "never restarted");
   await kubectl.must(["delete", "namespace", OTHER_NAMESPACE, "--timeout=120s"]);
   await whenLeft(crds.filter((name) => name.includes("mbcas")));
   await kubectl.must(["delete", ...definitions]);

@@ -4,13 +4,14 @@
  * @module
  */
 
+import { outputOf } from "./harness/shell.ts";
+
 export interface KubectlAnswer {
   readonly ok: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A kubectl with its credentials. */
 export interface Kubectl {
   /** Runs kubectl; a refusal is an answer, not an error. Objects given are its standard input. */
   run(args: readonly string[], objects?: unknown): Promise<KubectlAnswer>;
@@ -21,19 +22,11 @@ export interface Kubectl {
 /** kubectl with the credentials of `KUBECONFIG`, or of the given file. */
 export function createKubectl({ kubeconfig }: { readonly kubeconfig?: string } = {}): Kubectl {
   const run = async (args: readonly string[], objects?: unknown): Promise<KubectlAnswer> => {
-    const child = new Deno.Command("kubectl", {
-      args: kubeconfig === undefined ? [...args] : [`--kubeconfig=${kubeconfig}`, ...args],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const input = child.stdin.getWriter();
+    const user = kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`];
     // JSON is YAML, so that one form serves `-f -` of every verb.
-    if (objects !== undefined) await input.write(new TextEncoder().encode(JSON.stringify(objects)));
-    await input.close();
-    const { success, stdout, stderr } = await child.output();
-    const text = new TextDecoder();
-    return { ok: success, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    const input = objects === undefined ? {} : { input: JSON.stringify(objects) };
+    const { code, ...texts } = await outputOf(["kubectl", ...user, ...args], input);
+    return { ok: code === 0, ...texts };
   };
   return {
     run,

@@ -2,8 +2,6 @@
  * The market on a real node: agent and controller run as pods, the kernel throttles, limits move, and
  * every way out of the market gives a pod the limits that it came with. How limits come down when a
  * load ends: `demand_test.ts`.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
@@ -59,9 +57,7 @@ Deno.test(
 );
 
 const OWN = 100;
-/** The value that another client sets instead of the original limit, millicores. */
 const EDITED = 180;
-/** More than this is a raise. */
 const RAISED = 200;
 
 Deno.test(

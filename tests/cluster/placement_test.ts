@@ -2,8 +2,6 @@
  * Placement through a real server, scheduler and webhook: new pods are divided exactly, manifests stay
  * as they are, replicas fall back while there are no spot nodes, and one of the product's replicas
  * answers for all, also after it was killed.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";

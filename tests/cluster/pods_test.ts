@@ -2,8 +2,6 @@
  * Pods as real kubelets and controllers report them: Guaranteed pods are left alone, and taken in with
  * request and limit where they ask; pods in trouble are held from below, each for its reason; raises
  * leave a namespace's quota room for a rollout.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { listOf, numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
@@ -31,7 +29,6 @@ const OWN = 100;
 /** Steps of the market's limits are 10 m, and version 2's weights are 26 m off at most. */
 const COARSE = 26;
 
-/** A Guaranteed pod that is busy. */
 function guaranteedPod(
   node: RealNode,
   name: PodName,

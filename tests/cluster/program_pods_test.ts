@@ -5,11 +5,10 @@
  */
 import { PROGRAMS } from "../../tools/build/programs.ts";
 import { programEntrypoint } from "./images/program_image.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights, type ManifestObject, renderManifests } from "./rendered_manifests.ts";
 import { PRODUCT_NAMESPACE } from "./scene/product.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import assert from "node:assert/strict";
 
 const kubectl = createKubectl();
@@ -94,7 +93,7 @@ async function probePod(
   { program, kind, outcomes }: Proof,
   serverAddress: string,
 ): Promise<Record<string, unknown>> {
-  const objects = await renderManifests(kubectl, "overlays/kind");
+  const objects = await renderManifests("overlays/kind");
   const workload = objects.find((one) => one.kind === kind && one.metadata.name === program);
   const { template } = workload?.["spec"] as { template: PodTemplate };
   const known = PROGRAMS.find((one) => one.name === program);
@@ -141,7 +140,7 @@ Deno.test("the shipped agent and controller do what they must and nothing else",
   await applyRights(kubectl);
   const script = new URL("images/permission_probe.js", import.meta.url).pathname;
   // The pod mounts the settings of the installation.
-  const settings = (await renderManifests(kubectl, "overlays/kind")).filter(
+  const settings = (await renderManifests("overlays/kind")).filter(
     ({ kind }) => kind === "ConfigMap",
   );
   for (const object of settings) await kubectl.run(["create", "-f", "-"], object);
@@ -186,15 +185,15 @@ function candidate(
 }
 
 Deno.test("Pod Security of the programs on a real API server", async (t) => {
-  const admin = await connectKubeconfig({ program: "test" });
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
-  const objects = await renderManifests(kubectl, "overlays/release");
+  using node = await openRealNode();
+  const objects = await renderManifests("overlays/release");
   const enforce = "pod-security.kubernetes.io/enforce";
   for (const [level, kind, why] of POD_SECURITY) {
     const verb = why === undefined ? "taken" : "refused for its hostPath alone";
     await t.step(`the pod of the ${kind} is ${verb} in a ${level} namespace`, async () => {
-      await using scratch = await scratchNamespace(admin, { labels: { [enforce]: level } });
+      await using scratch = await scratchNamespace(node.connection, {
+        labels: { [enforce]: level },
+      });
       const pod = candidate(objects, { kind, namespace: scratch.name });
       const { ok, stderr } = await kubectl.run(["create", "--dry-run=server", "-f", "-"], pod);
       assert.equal(ok, why === undefined, stderr);

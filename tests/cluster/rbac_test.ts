@@ -2,13 +2,10 @@
  * Every right of the programs is needed, those included that components add: with all of them no act is
  * refused, and without its own one each is. Done by accounts of the test's own, with the product's
  * adapters.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
-import { createKubectl, type Kubectl } from "./kubectl.ts";
+import { createKubectl } from "./kubectl.ts";
 import {
   AGENT_ACTS,
   CERTIFICATE_ACTS,
@@ -33,7 +30,7 @@ import {
   renderManifests,
   renderWith,
 } from "./rendered_manifests.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 
 /** Stands in for what the admission policy grants to the programs' accounts by their names. */
 const EXEMPT: PolicyRule = {
@@ -59,19 +56,18 @@ interface Rendered {
   readonly base: readonly ManifestObject[];
   readonly whole: readonly ManifestObject[];
   readonly certified: readonly ManifestObject[];
-  /** With each of {@linkcode ADDED}. */
   readonly added: readonly (readonly ManifestObject[])[];
 }
 
-async function render(kubectl: Kubectl): Promise<Rendered> {
+async function render(): Promise<Rendered> {
   const overlay = "overlays/release";
   const all = componentNames().filter((name) => name !== WITHOUT_CERTIFICATES);
   const [base, whole, certified, ...added] = await Promise.all([
-    renderManifests(kubectl, overlay),
-    renderWith(kubectl, { overlay, components: all }),
+    renderManifests(overlay),
+    renderWith(overlay, { components: all }),
     // It stands behind the one that it changes.
-    renderWith(kubectl, { overlay, components: [...all, WITHOUT_CERTIFICATES] }),
-    ...ADDED.map(([components]) => renderWith(kubectl, { overlay, components })),
+    renderWith(overlay, { components: [...all, WITHOUT_CERTIFICATES] }),
+    ...ADDED.map(([components]) => renderWith(overlay, { components })),
   ]);
   return { base, whole, certified, added };
 }
@@ -108,14 +104,14 @@ async function tryActs(
 Deno.test("each right of the manifests is needed, on a real API server", async (t) => {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const { base, whole, certified, added } = await render(kubectl);
-  const admin = await connectKubeconfig({ program: "test" });
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
+  const { base, whole, certified, added } = await render();
+  using node = await openRealNode();
+  const { connection: admin } = node;
   // Out of the market: the installed controller takes no interest in what is made here.
   const marks = { annotations: { "mbcas.io/managed": "false" } };
-  const { name: namespace } = stack.use(await scratchNamespace(admin, marks));
-  const copies = stack.use(createRoleCopies({ admin, namespace }));
+  await using scratch = await scratchNamespace(admin, marks);
+  const { name: namespace } = scratch;
+  await using copies = createRoleCopies({ admin, namespace });
 
   await t.step("no other account is given rights", () => {
     const subjects = whole.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))

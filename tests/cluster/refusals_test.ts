@@ -1,8 +1,6 @@
 /**
  * Resizes that a LimitRange or a policy engine refuses, on a server of its own: the product foresees
  * what a LimitRange does to a pod that is older, and knows a policy's denial for what it is.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";

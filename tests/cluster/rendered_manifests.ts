@@ -4,12 +4,12 @@
  * @module
  */
 import { relative } from "node:path";
-import { parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments } from "yaml";
 import * as z from "zod";
+import { run } from "./harness/shell.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { until } from "./scene/until.ts";
 
-/** An object of a manifest: what every kind has, and the rest untyped. */
 export interface ManifestObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -24,20 +24,27 @@ export interface ManifestObject {
 const MANIFESTS = new URL("../../manifests", import.meta.url).pathname;
 
 /** The objects of a folder below `manifests/`, for instance `overlays/kind`. */
-export async function renderManifests(kubectl: Kubectl, folder: string): Promise<ManifestObject[]> {
-  return parseObjects(await kubectl.must(["kustomize", `${MANIFESTS}/${folder}`]));
+export function renderManifests(folder: string): Promise<ManifestObject[]> {
+  return renderFolder(`${MANIFESTS}/${folder}`);
 }
 
-/**
- * A new folder with an overlay beside this one of ours and with these components, as a user would write
- * it; where settings are given, they replace the file of settings. The caller removes it.
- */
+/** The objects of any folder; kubectl needs no cluster for it. */
+export async function renderFolder(path: string): Promise<ManifestObject[]> {
+  // By a shell: it is all that the tests' permissions let run.
+  return parseObjects(await run(["sh", "-c", 'kubectl kustomize "$1"', "sh", path]));
+}
+
+/** Additions to an overlay, as a kustomization has them. */
+export interface OverlayParts {
+  readonly components: readonly string[];
+  /** @default {none} */
+  readonly patches?: readonly unknown[];
+}
+
+/** A new folder with an overlay beside this one of ours, as a user would write it. The caller removes it. */
 export async function makeOverlay(
   overlay: string,
-  { components, settings }: {
-    readonly components: readonly string[];
-    readonly settings?: Readonly<Record<string, unknown>>;
-  },
+  { components, patches = [] }: OverlayParts,
 ): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "coallocator-overlay-" });
   const manifests = relative(folder, MANIFESTS);
@@ -46,30 +53,16 @@ export async function makeOverlay(
     kind: "Kustomization",
     resources: [`${manifests}/${overlay}`],
     components: components.map((component) => `${manifests}/components/${component}`),
-    ...(settings === undefined ? {} : {
-      patches: [{
-        target: { kind: "ConfigMap", name: "mbcas-config" },
-        patch: stringify([
-          { op: "replace", path: "/data/config.yaml", value: stringify(settings) },
-        ]),
-      }],
-    }),
+    patches,
   };
-  await Deno.writeTextFile(`${folder}/kustomization.yaml`, stringify(kustomization));
+  await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
   return folder;
 }
 
-/** The objects of an overlay with components, see {@linkcode makeOverlay}. */
-export async function renderWith(
-  kubectl: Kubectl,
-  { overlay, components }: {
-    readonly overlay: string;
-    readonly components: readonly string[];
-  },
-): Promise<ManifestObject[]> {
-  const folder = await makeOverlay(overlay, { components });
+export async function renderWith(overlay: string, parts: OverlayParts): Promise<ManifestObject[]> {
+  const folder = await makeOverlay(overlay, parts);
   try {
-    return parseObjects(await kubectl.must(["kustomize", folder]));
+    return await renderFolder(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -83,11 +76,6 @@ export function parseObjects(text: string): ManifestObject[] {
   return parseAllDocuments(text).map((document) => document.toJS()).filter(Boolean);
 }
 
-/** Applies the definitions of rightsizing's objects alone, and waits until they are served. */
-export async function applyDefinitions(kubectl: Kubectl): Promise<void> {
-  await applyForced(kubectl, await renderManifests(kubectl, "crds/rightsizing"));
-}
-
 /**
  * Applies definitions, rights and policies of the product without its programs, and waits until the
  * definitions are served; what is there already stays.
@@ -95,8 +83,8 @@ export async function applyDefinitions(kubectl: Kubectl): Promise<void> {
 export async function applyRights(kubectl: Kubectl): Promise<void> {
   const kinds = /^(Namespace|CustomResource|ServiceAccount|(Cluster)?Role|ValidatingAdmission)/;
   const objects = [
-    ...await renderManifests(kubectl, "overlays/kind"),
-    ...await renderManifests(kubectl, "crds/rightsizing"),
+    ...await renderManifests("overlays/kind"),
+    ...await renderManifests("crds/rightsizing"),
   ];
   await applyForced(kubectl, objects.filter(({ kind }) => kinds.test(kind)));
 }

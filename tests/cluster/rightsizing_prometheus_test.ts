@@ -1,21 +1,11 @@
-/**
- * Rightsizing from what a real Prometheus collects of the real kubelet's cAdvisor.
- *
- * @module
- */
+/** Rightsizing from what a real Prometheus collects of the real kubelet's cAdvisor. */
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
-import {
-  openRealNode,
-  type PodName,
-  type RealNode,
-  requestToken,
-  type ScratchNamespace,
-  scratchNamespace,
-} from "./scene/real_node.ts";
+import { clusterInstance } from "./scene/harness_access.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
 import { readyPod } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
@@ -27,48 +17,22 @@ import {
 } from "./scene/optimization_policies.ts";
 import { until } from "./scene/until.ts";
 
-const ACCOUNT = "collector";
-
 const kubectl = createKubectl();
 
-/** An account that may read the kubelet's metrics, and a job with its token. */
-async function kubeletJob(
-  node: RealNode,
-  { name: namespace }: ScratchNamespace,
-): Promise<AsyncDisposable & { readonly job: Record<string, unknown> }> {
-  const role = `try-${namespace}`;
-  const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: role } };
-  const list = {
-    apiVersion: "v1",
-    kind: "List",
-    items: [
-      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: ACCOUNT, namespace } },
-      {
-        ...rbac,
-        kind: "ClusterRole",
-        rules: [{ apiGroups: [""], resources: ["nodes/metrics"], verbs: ["get"] }],
-      },
-      {
-        ...rbac,
-        kind: "ClusterRoleBinding",
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
-        subjects: [{ kind: "ServiceAccount", name: ACCOUNT, namespace }],
-      },
-    ],
-  };
-  await kubectl.must(["apply", "-f", "-"], list);
-  const credentials = await requestToken(node.connection, { namespace, account: ACCOUNT });
+/** A job for the kubelet's cAdvisor, as the cluster's administrator. */
+function kubeletJob(): Record<string, unknown> {
+  const { directory } = clusterInstance();
   return {
-    job: {
-      scheme: "https",
-      metrics_path: "/metrics/cadvisor",
-      scrape_interval: "2s",
-      scrape_timeout: "2s",
-      authorization: { credentials },
+    scheme: "https",
+    metrics_path: "/metrics/cadvisor",
+    scrape_interval: "2s",
+    scrape_timeout: "2s",
+    tls_config: {
+      cert_file: `${directory}/pki/admin.crt`,
+      key_file: `${directory}/pki/admin.key`,
       // The kubelet's certificate is its own.
-      tls_config: { insecure_skip_verify: true },
+      insecure_skip_verify: true,
     },
-    [Symbol.asyncDispose]: async () => void await kubectl.must(["delete", "-f", "-"], list),
   };
 }
 
@@ -89,11 +53,10 @@ Deno.test("a policy asks Prometheus of what cAdvisor saw, and says so while Prom
   using node = await openRealNode();
   await using _installed = await withAllComponents(kubectl);
   await using namespace = await scratchNamespace(node.connection);
-  await using kubelet = await kubeletJob(node, namespace);
   await using prometheus = await startPrometheus({
     listen: PROMETHEUS_ADDRESS,
     target: `${NETWORK.node}:10250`,
-    job: kubelet.job,
+    job: kubeletJob(),
   });
   const web = namespace.pod("web");
   await node.deploy(loadDeployment({ ...web, containers: [UNDERSIZED] }));

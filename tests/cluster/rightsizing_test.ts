@@ -2,8 +2,6 @@
  * Rightsizing on a real node: running pods get what their workload's policy recommends without a
  * restart, and nothing of a workload changes where a policy only recommends. By the template it is one
  * rollout with the values of all containers.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";

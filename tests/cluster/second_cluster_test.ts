@@ -1,8 +1,6 @@
 /**
  * A second cluster of the harness, beside the one of the other tests: it leaves nothing behind, and its
  * kubelet has a static CPU manager and no CPU quotas, which can't be changed under other tests' pods.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";

@@ -1,8 +1,4 @@
-/**
- * Kubernetes 1.33 to 1.36 by what their API servers serve and answer: emulated by the newest one.
- *
- * @module
- */
+/** Kubernetes 1.33 to 1.36 by what their API servers serve and answer: emulated by the newest one. */
 import assert from "node:assert/strict";
 import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";

@@ -2,8 +2,6 @@
  * Objects that stay as they are while the market acts: requests, places and nodes, at which schedulers
  * and cluster autoscalers look; templates, which GitOps compares; and budgets of disruptions, of which
  * an in-place change uses up none. Each comparison is shown to see what it would find.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";

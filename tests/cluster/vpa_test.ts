@@ -1,8 +1,6 @@
 /**
  * The kind VerticalPodAutoscaler comes to a server that has none, and goes: pods with resources that a
  * VPA sets are left to it.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";

@@ -28,7 +28,7 @@ import {
   WORDED_CASES,
   wordedWorkload,
 } from "../fixtures/placement/worded_workloads.ts";
-import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
+import { one, render, type Rendered, renderTest, renderWith, type Untyped } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";
 const POLICY = "spotalis-annotations";
@@ -38,8 +38,7 @@ function keysOf(objects: readonly Rendered[]): string[] {
 }
 
 function containerOf(objects: readonly Rendered[]) {
-  const [container] = one(objects, "Deployment", "mbcas-controller").spec.template.spec.containers;
-  return container as typeof container & { readonly ports: readonly unknown[] };
+  return one(objects, "Deployment", "mbcas-controller").spec.template.spec.containers[0];
 }
 
 for (
@@ -84,23 +83,8 @@ renderTest("components go together, in any order", async () => {
   assert.deepEqual(rest, [webhooks]);
 });
 
-/** The parts of a policy that are compared. */
-interface RenderedPolicy {
-  readonly matchConstraints: {
-    readonly namespaceSelector: {
-      readonly matchExpressions: readonly [{ readonly values: readonly string[] }];
-    };
-  };
-  readonly validations: readonly {
-    readonly expression: string;
-    readonly messageExpression: string;
-    readonly message: string;
-  }[];
-}
-
-async function policy(): Promise<RenderedPolicy> {
-  const { spec } = one(await renderWith(["placement"]), "ValidatingAdmissionPolicy", POLICY);
-  return spec as unknown as RenderedPolicy;
+async function policy(): Promise<Untyped> {
+  return one(await renderWith(["placement"]), "ValidatingAdmissionPolicy", POLICY).spec;
 }
 
 renderTest(`policy ${POLICY} is not asked about the system's namespaces`, async () => {
@@ -113,7 +97,7 @@ renderTest(
   `policy ${POLICY} refuses with the parser's messages, and with all of them`,
   async () => {
     const { validations } = await policy();
-    const reported = validations.map(({ messageExpression }) => messageExpression);
+    const reported: readonly string[] = validations.map((one: Untyped) => one.messageExpression);
     const used = new Set<string>();
     for (const one of WORDED_CASES) {
       for (

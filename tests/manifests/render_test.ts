@@ -7,8 +7,10 @@ import { SPOTALIS_VARIABLES } from "../../shared/config/aliases.ts";
 import { settingsOf } from "../../shared/config/setting.ts";
 import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
 import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
+import { permissionFlags } from "../../tools/build/permission_flags.ts";
+import { programEntrypoint } from "../cluster/images/program_image.ts";
 import { componentNames } from "../cluster/rendered_manifests.ts";
-import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
+import { one, render, type Rendered, renderTest, renderWith, type Untyped } from "./rendered.ts";
 import * as z from "zod";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
@@ -28,7 +30,7 @@ import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metr
 
 const root = new URL("../../", import.meta.url).pathname;
 
-function workloads(objects: readonly Rendered[]): Rendered[] {
+function workloads(objects: readonly Rendered[]): Untyped[] {
   return objects.filter(({ kind }) => kind === "DaemonSet" || kind === "Deployment");
 }
 
@@ -79,12 +81,27 @@ Deno.test("the programs in the cluster may run, load and write nothing", () => {
   }
 });
 
-Deno.test("the permission set agent names one host, one port to listen on, one file and three folders", () => {
+Deno.test("images without Docker start each program with its permission set and no other rights", () => {
+  for (const program of PROGRAMS.filter(({ image }) => image)) {
+    const set = permissions[program.permissions];
+    const flags = programEntrypoint(program, set).filter((flag) =>
+      /^(-A|--allow|--no-p)/.test(flag)
+    );
+    assert.deepEqual(flags, permissionFlags(set));
+  }
+});
+
+Deno.test("the permission sets name the agent's host, its port to listen on, and what each program reads", () => {
   assert.deepEqual(permissions.agent.net, ["kubernetes.default.svc:443", "0.0.0.0:8081"]);
   assert.deepEqual(permissions.agent.read, [
     "/host/cgroup",
     "/host/kernel/sched_ext/state",
     "/etc/mbcas",
+    "/var/run/secrets/kubernetes.io/serviceaccount",
+  ]);
+  assert.deepEqual(permissions.controller.read, [
+    "/etc/mbcas",
+    "/etc/mbcas-webhook",
     "/var/run/secrets/kubernetes.io/serviceaccount",
   ]);
 });
@@ -189,12 +206,11 @@ renderTest("component prometheus keeps labels of metrics that the target has too
 
 renderTest("component alerts adds its rules, and the base has none", async () => {
   const objects = await renderWith(["alerts", "webhook"]);
-  const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) => group.rules);
-  assert.deepEqual(rules, await alertRules());
-  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook") as unknown as {
-    readonly webhooks: readonly { readonly name: string }[];
-  };
-  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0]?.name}"}`)));
+  const rules = await alertRules();
+  const { groups } = one(objects, "PrometheusRule", "mbcas").spec;
+  assert.deepEqual(groups.flatMap((group: Untyped) => group.rules), rules);
+  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook");
+  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0].name}"}`)));
   assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
 });
 

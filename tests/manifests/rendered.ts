@@ -4,69 +4,29 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { parseAllDocuments } from "yaml";
+import {
+  type ManifestObject,
+  type OverlayParts,
+  renderFolder,
+  renderManifests,
+  renderWith as renderOverlay,
+} from "../cluster/rendered_manifests.ts";
 
-const root = new URL("../../", import.meta.url).pathname;
+export type Rendered = ManifestObject;
 
-/** The parts of a container that tests read. */
-export interface RenderedContainer {
-  readonly image: string;
-  readonly resources: Readonly<Record<"requests" | "limits", Record<string, string>>>;
-  readonly args: readonly string[];
-  readonly env: readonly unknown[];
-  readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
-}
+/** JSON as tests read it: a wrong path into it fails a test. */
+export type Untyped = ReturnType<typeof JSON.parse>;
 
-/** The parts of a pod template's spec that they read. */
-export interface RenderedPodSpec {
-  readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];
-  readonly volumes: readonly unknown[];
-}
-
-/** An object of a manifest, with the fields that its kind has: a wrong path fails a test. */
-export interface Rendered {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
-  readonly spec: {
-    readonly template: {
-      readonly spec: RenderedPodSpec;
-    };
-    readonly podMetricsEndpoints: readonly [{ readonly honorLabels?: boolean }];
-    readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];
-  };
-  readonly rules: readonly Readonly<
-    Partial<Record<"apiGroups" | "resources" | "verbs" | "resourceNames", readonly string[]>>
-  >[];
-}
-
-/** The objects of a folder of `manifests/`. */
 export function render(folder: string): Promise<Rendered[]> {
-  return renderedFrom(`${root}manifests/${folder}`);
+  return renderManifests(folder);
 }
 
 /** The base with these components, by an overlay as a user would write it. */
-export async function renderWith(
+export function renderWith(
   components: readonly string[],
-  { patches = [] }: {
-    /** As a kustomization has them. @default {none} */
-    readonly patches?: readonly unknown[];
-  } = {},
+  { patches = [] }: Partial<OverlayParts> = {},
 ): Promise<Rendered[]> {
-  const folder = await Deno.makeTempDir();
-  try {
-    const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
-    const kustomization = {
-      apiVersion: "kustomize.config.k8s.io/v1beta1",
-      kind: "Kustomization",
-      resources: [`${base}/base`],
-      components: components.map((name) => `${base}/components/${name}`),
-      patches,
-    };
-    await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
-    return await renderedFrom(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  return renderOverlay("base", { components, patches });
 }
 
 /** A folder of these files, by name: one is the `kustomization.yaml`. */
@@ -77,56 +37,22 @@ export async function renderFiles(files: Readonly<Record<string, string>>): Prom
       await Deno.mkdir(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
       await Deno.writeTextFile(`${folder}/${name}`, text);
     }
-    return await renderedFrom(folder);
+    return await renderFolder(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function renderedFrom(path: string): Promise<Rendered[]> {
-  const { success, stdout, stderr } = await new Deno.Command("sh", {
-    args: ["-c", 'kubectl kustomize "$1"', "sh", path],
-  }).output();
-  const text = new TextDecoder();
-  assert.ok(success, text.decode(stderr));
-  return parseAllDocuments(text.decode(stdout)).map((document) => document.toJS());
-}
-
-/** Whether manifests can be rendered on this machine. */
 export const hasKubectl: boolean =
   new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
     .outputSync().success;
 
-/** A test that is left out where there is no kubectl. */
 export function renderTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !hasKubectl, fn });
 }
 
-/** The one object of this kind and name. */
-export function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
+export function one(objects: readonly Rendered[], kind: string, name: string): Untyped {
   const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
   assert.equal(found.length, 1, `${found.length} objects ${kind}/${name}`);
-  return found[0] as Rendered;
-}
-
-/** Rights as `verb group/resource`. */
-export function rightsOf(
-  role: Rendered,
-  { withNames = false }: {
-    /** Whether each right is followed by the name of the object that it is for. @default {false} */
-    readonly withNames?: boolean;
-  } = {},
-): string[] {
-  return role.rules.flatMap(({ apiGroups = [], resources = [], verbs = [], resourceNames = [] }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) =>
-        verbs.flatMap((verb) => {
-          const right = `${verb} ${group}/${resource}`;
-          return withNames && resourceNames.length > 0
-            ? resourceNames.map((name) => `${right} ${name}`)
-            : [right];
-        })
-      )
-    )
-  );
+  return found[0];
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { outputOf } from "../cluster/harness/shell.ts";
 import { until } from "../cluster/scene/until.ts";
 
 interface OwnPrometheusOptions {
@@ -109,21 +110,16 @@ async function backfill(folder: string, history: string): Promise<void> {
   await promtool("tsdb", "create-blocks-from", "openmetrics", "--quiet", file, `${folder}/data`);
 }
 
-/** Runs promtool. Throws an `Error` with its output where it fails. */
 export async function promtool(...args: readonly string[]): Promise<void> {
-  const { success, stdout, stderr } = await new Deno.Command(TOOL, { args: [...args] }).output();
-  const text = new TextDecoder();
-  if (success) return;
-  throw new Error(`Cannot run promtool ${args[0]}: ${text.decode(stdout)}${text.decode(stderr)}`);
+  const { code, stdout, stderr } = await outputOf([TOOL, ...args]);
+  if (code !== 0) throw new Error(`Cannot run promtool ${args[0]}: ${stdout}${stderr}`);
 }
 
-/** An address of the loopback without a listener now. */
 function freeAddress(): string {
   using listener = Deno.listen({ hostname: HOST, port: 0 });
   return `${HOST}:${listener.addr.port}`;
 }
 
-/** Serves metrics on a free port of the loopback. */
 export function serveMetrics(text = ""): AsyncDisposable & { readonly address: string } {
   const headers = { "content-type": "text/plain; version=0.0.4" };
   const server = Deno.serve(

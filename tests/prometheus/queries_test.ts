@@ -1,8 +1,6 @@
 /**
  * The queries of market and rightsizing, and the answers of a real Prometheus, some from a history of 45
  * minutes.
- *
- * @module
  */
 import {
   SCENE,

@@ -1,144 +1,50 @@
-/**
- * `kubectl coalloc report` from what a real Prometheus has of the programs' own metrics: their own code
- * serves them at each scrape.
- *
- * @module
- */
+/** `kubectl coalloc report` from what a real Prometheus has of the programs' own metrics. */
 import assert from "node:assert/strict";
-import { registerProgramMetrics } from "../../adapters/program_server.ts";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import type { Participant } from "../../agent/market/participants.ts";
-import type { ContainerResult } from "../../agent/market/round.ts";
-import { createAgentMetrics } from "../../agent/reporting/metrics.ts";
 import type { ReportView } from "../../cli/coalloc/report/report_view.ts";
 import { runCoalloc } from "../../cli/coalloc/run_coalloc.ts";
-import { createControllerMetrics } from "../../controller/metrics.ts";
-import type { ControllerSettings } from "../../controller/settings.ts";
-import type { NodeView, PodView } from "../../shared/view/node_view.ts";
 import { addMarketPod, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
-import { sampleNodeView, samplePodView } from "../fixtures/cli/node_views.ts";
 import { serveMetrics, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
-import { Registry } from "prom-client";
 
-/** The target's metrics at a time, ms since 1970. */
-interface Scrape {
-  readonly atMs: number;
-  readonly text: string;
-}
+const MINUTE = 60_000;
 
-interface RecordedTarget {
+/** A series of one of the programs' or of cAdvisor's metrics. */
+interface Series {
+  readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly scrapes: readonly Scrape[];
+  /** Its value so many minutes before the end; undefined where it is not served. */
+  readonly at: (before: number) => number | undefined;
 }
 
-/** OpenMetrics text with times, for `promtool tsdb create-blocks-from`; without histograms. */
-function recordedText(targets: readonly RecordedTarget[]): string {
-  const families = new Map<string, { readonly type: string; readonly lines: string[] }>();
-  for (const { labels, scrapes } of targets) {
-    const own = Object.entries(labels).map(([name, value]) => `${name}="${value}"`).join(",");
-    for (const { atMs, text } of scrapes) {
-      const types = new Map(
-        text.matchAll(/^# TYPE (\w+) (\w+)$/gm).map(([, name = "", type = ""]) => [name, type]),
-      );
-      for (const [, name = "", served, value] of text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)) {
-        const type = types.get(name);
-        if (type !== "gauge" && type !== "counter") continue;
-        const family = families.get(name) ?? { type, lines: [] };
-        families.set(name, family);
-        const all = served === undefined ? own : `${served},${own}`;
-        family.lines.push(`${name}{${all}} ${value === "Nan" ? "NaN" : value} ${atMs / 1000}`);
-      }
-    }
-  }
-  const parts = [...families].flatMap(([name, { type, lines }]) => [
-    `# TYPE ${type === "counter" ? name.replace(/_total$/, "") : name} ${type}`,
-    ...lines,
+/** OpenMetrics text with times, for `promtool tsdb create-blocks-from`. */
+function historyText(all: readonly Series[], befores: readonly number[], endMs: number): string {
+  const parts = [...Map.groupBy(all, ({ name }) => name)].flatMap(([name, series]) => [
+    `# TYPE ${name.replace(/_total$/, "")} ${name.endsWith("_total") ? "counter" : "gauge"}`,
+    ...series.flatMap(({ labels, at }) => {
+      const text = Object.entries(labels).map(([name, value]) => `${name}="${value}"`).join(",");
+      return befores.flatMap((before) => {
+        const value = at(before);
+        const time = (endMs - before * MINUTE) / 1000;
+        return value === undefined ? [] : [`${name}{${text}} ${value} ${time}`];
+      });
+    }),
   ]);
   return [...parts, "# EOF", ""].join("\n");
 }
 
-/** A pod as its agent has it, and how long it was throttled since the agent sees it. */
-interface ServedPod {
-  readonly name: string;
-  readonly usage: number;
-  readonly original: number;
-  readonly throttledMs: number;
-}
-
-/** An agent that began at that time. */
-function recordedAgent(startedAtMs: number): {
-  /** Its metrics at that time for these pods; the node's CPU was scarce for so long, ms. */
-  at(atMs: number, pods: readonly ServedPod[], scarceMs: number): Promise<Scrape>;
-} {
-  const registry = new Registry();
-  registerProgramMetrics(registry, { program: "agent", startedAtMs });
-  let view: NodeView | undefined;
-  const metrics = createAgentMetrics({ registry, view: () => view });
-  let scarceBefore = 0;
-  return {
-    async at(atMs, pods, scarceMs) {
-      view = sampleNodeView(pods.map(viewOf));
-      // A round begins the scarcity and one ends it.
-      const lengths = [0, scarceMs - scarceBefore];
-      for (const [index, now] of lengths.entries()) {
-        metrics.cleared({
-          now,
-          nodeState: { state: index === 0 ? "scarce" : "ample", since: 0 },
-          containers: pods.map(resultOf),
-        }, 1);
-      }
-      scarceBefore = scarceMs;
-      return { atMs, text: await registry.metrics() };
-    },
-  };
-}
-
-function viewOf({ name, usage, original: originalLimit }: ServedPod): PodView {
-  return { ...samplePodView(name), usage, originalLimit };
-}
-
-function resultOf({ name, throttledMs }: ServedPod): ContainerResult {
-  const participant = { containerID: name, allocation: { spec: { podUID: name } } } as Participant;
-  return { participant, state: { throttledMs }, from: 0, limit: 0 } as unknown as ContainerResult;
-}
-
-/** A controller that began at that time. */
-function recordedController(startedAtMs: number, leads: boolean): {
-  /** Its metrics at that time, with so many resizes since the last scrape. */
-  at(atMs: number, resizes?: readonly string[]): Promise<Scrape>;
-} {
-  const registry = new Registry();
-  registerProgramMetrics(registry, { program: "controller", startedAtMs });
-  const metrics = createControllerMetrics(registry, {
-    allocations: () => [],
-    synced: () => [],
-    settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
-    settingsValid: () => true,
-  });
-  metrics.leads(leads);
-  return {
-    async at(atMs, resizes = []) {
-      for (const outcome of resizes) {
-        metrics.resized({
-          ...{ reason: "Throttled", restoring: false },
-          outcome: outcome as "accepted" | "refused",
-        });
-      }
-      return { atMs, text: await registry.metrics() };
-    },
-  };
-}
-
-const MINUTE = 60_000;
-const CLUSTER_A = { cluster: "a", job: "agents" };
-
-/** The programs' last minutes, all of them at rest for the first and last three. */
-interface Story {
-  /** Minutes of history, collected once in each. @default {180} */
-  readonly minutes?: number;
-  /** Minutes before the end in which nothing was collected. @default {[], none} */
-  readonly gap?: readonly [from: number, to: number];
+/** The metrics of a target while it lives: values by name, with labels of their own where they have some. */
+function target(
+  labels: Series["labels"],
+  lives: (before: number) => boolean,
+  metrics: Readonly<Record<string, Series["at"] | readonly [Series["labels"], Series["at"]][]>>,
+): Series[] {
+  return Object.entries(metrics).flatMap(([name, values]) =>
+    (typeof values === "function" ? [[{}, values] as const] : values).map(([own, at]) => ({
+      ...{ name, labels: { ...labels, ...own } },
+      at: (before: number) => lives(before) ? at(before) : undefined,
+    }))
+  );
 }
 
 /** Linear from 0 at `from` to `all` at `to`, minutes before the end. */
@@ -146,33 +52,41 @@ function grown(before: number, [from, to]: readonly [number, number], all: numbe
   return all * Math.min(1, Math.max(0, (from - before) / (from - to)));
 }
 
+const FRONT = { namespace: "shop", pod: "front" };
+const GONE = { namespace: "shop", pod: "gone" };
+/** Agent, leader and a container end and begin anew half an hour before the end. */
+const first = (before: number): boolean => before >= 30;
+const second = (before: number): boolean => before < 30;
+const always = (): boolean => true;
+
 /**
  * A node with two pods. `front` is throttled for 30 s in the last hour, 12 s in the hour before, and
  * uses 300 m more than its original limit for half of the last hour. `gone` uses 100 m more for a
- * quarter of it and ends then. The agent begins anew half an hour before the end.
+ * quarter of it and ends then.
  */
-async function agentOfA(moments: readonly Moment[], endMs: number): Promise<RecordedTarget[]> {
-  const scrapes: [Scrape[], Scrape[]] = [[], []];
-  const restartAt = 30;
-  const agents = [
-    recordedAgent(endMs - 400 * MINUTE),
-    recordedAgent(endMs - restartAt * MINUTE),
-  ] as const;
-  for (const { atMs, before } of moments) {
-    const life = before >= restartAt ? 0 : 1;
-    const throttledMs = life === 0
-      ? grown(before, [115, 65], 12_000) + grown(before, [55, 33], 18_000)
-      : grown(before, [27, 5], 12_000);
-    const front = { name: "front", original: 200, usage: before < 30 ? 500 : 100, throttledMs };
-    const gone = { name: "gone", original: 200, usage: 300, throttledMs: 0 };
-    const pods = before < 60 && before >= 45 ? [front, gone] : [front];
-    const scarceMs = life === 0 ? grown(before, [55, 33], 120_000) : 0;
-    scrapes[life].push(await agents[life].at(atMs, pods, scarceMs));
-  }
-  return scrapes.map((scrapes, index) => ({
-    labels: { ...CLUSTER_A, instance: `agent-${index}` },
-    scrapes,
-  }));
+function agentsOfA(): Series[] {
+  const whileThere = (value: number) => (before: number) =>
+    before < 60 && before >= 45 ? value : undefined;
+  const labels = { cluster: "a", job: "agents" };
+  return [
+    ...target({ ...labels, instance: "0" }, first, {
+      mbcas_node_allocatable_cores: () => 8,
+      mbcas_node_scarce_seconds_total: (before) => grown(before, [55, 33], 120),
+      mbcas_pod_usage_cores: [[FRONT, () => 0.1], [GONE, whileThere(0.3)]],
+      mbcas_pod_original_limit_cores: [[FRONT, () => 0.2], [GONE, whileThere(0.2)]],
+      mbcas_pod_throttled_seconds_total: [
+        [FRONT, (before) => grown(before, [115, 65], 12) + grown(before, [55, 33], 18)],
+        [GONE, whileThere(0)],
+      ],
+    }),
+    ...target({ ...labels, instance: "1" }, second, {
+      mbcas_node_allocatable_cores: () => 8,
+      mbcas_node_scarce_seconds_total: () => 0,
+      mbcas_pod_usage_cores: [[FRONT, () => 0.5]],
+      mbcas_pod_original_limit_cores: [[FRONT, () => 0.2]],
+      mbcas_pod_throttled_seconds_total: [[FRONT, (before) => grown(before, [27, 5], 12)]],
+    }),
+  ];
 }
 
 /**
@@ -180,81 +94,69 @@ async function agentOfA(moments: readonly Moment[], endMs: number): Promise<Reco
  * another one leads from then on, with 5 changes within a minute, and 2 refusals. A follower serves
  * none.
  */
-async function controllersOfA(
-  moments: readonly Moment[],
-  endMs: number,
-): Promise<RecordedTarget[]> {
-  const first = recordedController(endMs - 400 * MINUTE, true);
-  const second = recordedController(endMs - 29 * MINUTE, true);
-  const follower = recordedController(endMs - 400 * MINUTE, false);
-  const scrapes: Record<"first" | "second" | "follower", Scrape[]> = {
-    ...{ first: [], second: [], follower: [] },
-  };
-  const accepted = (count: number): readonly string[] => Array(count).fill("accepted");
-  let begun = false;
-  for (const { atMs, before } of moments) {
-    if (before >= 30) {
-      const changes = accepted(begun ? before === 40 ? 3 : 0 : 40);
-      begun = true;
-      scrapes.first.push(await first.at(atMs, changes));
-    } else {
-      const changes = before === 28 ? [...accepted(5), "refused", "refused"] : [];
-      scrapes.second.push(await second.at(atMs, changes));
-    }
-    scrapes.follower.push(await follower.at(atMs));
-  }
-  return Object.entries(scrapes).map(([instance, scrapes]) => ({
-    labels: { cluster: "a", job: "controllers", instance },
-    scrapes,
-  }));
+function controllersOfA(): Series[] {
+  const labels = { cluster: "a", job: "controllers" };
+  const later = (value: number) => (before: number) => before <= 28 ? value : undefined;
+  return [
+    ...target({ ...labels, instance: "first" }, first, {
+      mbcas_leader: () => 1,
+      mbcas_resizes_total: [[{ outcome: "accepted" }, (before) => before > 40 ? 40 : 43]],
+    }),
+    ...target({ ...labels, instance: "second" }, second, {
+      mbcas_leader: () => 1,
+      mbcas_resizes_total: [
+        [{ outcome: "accepted" }, later(5)],
+        [{ outcome: "refused" }, later(2)],
+      ],
+    }),
+    ...target({ ...labels, instance: "follower" }, always, { mbcas_leader: () => 0 }),
+  ];
 }
 
 /** Containers of `shop` as two jobs collect the same kubelet; one restarts. */
-function kubeletOfA(moments: readonly Moment[]): RecordedTarget[] {
-  const counters = (id: string, cpu: number, throttled: number): string =>
-    `# TYPE container_cpu_usage_seconds_total counter
-container_cpu_usage_seconds_total{namespace="shop",pod="front",container="app",id="${id}"} ${cpu}
-container_cpu_usage_seconds_total{namespace="shop",pod="front",container="",id="/pod"} ${9 * cpu}
-# TYPE container_cpu_cfs_throttled_seconds_total counter
-container_cpu_cfs_throttled_seconds_total{namespace="shop",pod="front",container="app",id="${id}"} ${throttled}
-`;
-  const scrapes = moments.map(({ atMs, before }) => {
-    const text = before >= 30
-      ? counters(
-        "/one",
-        grown(before, [115, 65], 3600) + grown(before, [55, 33], 900),
-        grown(before, [115, 65], 500) + grown(before, [55, 33], 40),
-      )
-      : counters("/two", grown(before, [27, 5], 900), grown(before, [27, 5], 10));
-    return { atMs, text };
+function kubeletOfA(): Series[] {
+  const cpu = (before: number): number =>
+    first(before)
+      ? grown(before, [115, 65], 3600) + grown(before, [55, 33], 900)
+      : grown(before, [27, 5], 900);
+  const throttled = (before: number): number =>
+    first(before)
+      ? grown(before, [115, 65], 500) + grown(before, [55, 33], 40)
+      : grown(before, [27, 5], 10);
+  return ["cadvisor", "kubelet"].flatMap((job) => {
+    const labels = { cluster: "a", job, instance: "node-1:10250", ...FRONT };
+    return [
+      ...([["/one", first], ["/two", second]] as const).flatMap(([id, lives]) =>
+        target({ ...labels, container: "app", id }, lives, {
+          container_cpu_usage_seconds_total: cpu,
+          container_cpu_cfs_throttled_seconds_total: throttled,
+        })
+      ),
+      ...target({ ...labels, container: "", id: "/pod" }, always, {
+        container_cpu_usage_seconds_total: (before) => 9 * cpu(before),
+      }),
+    ];
   });
-  return ["cadvisor", "kubelet"].map((job) => ({
-    labels: { cluster: "a", job, instance: "node-1:10250" },
-    scrapes,
-  }));
 }
 
 /** Another cluster with pods of the same names. */
-async function clusterB(moments: readonly Moment[], endMs: number): Promise<RecordedTarget[]> {
-  const agent = recordedAgent(endMs - 400 * MINUTE);
-  const controller = recordedController(endMs - 400 * MINUTE, true);
-  const scrapes: [Scrape[], Scrape[]] = [[], []];
-  for (const { atMs, before } of moments) {
-    const throttledMs = 1000 * (1000 - before);
-    const pods = [{ name: "front", usage: 4000, original: 100, throttledMs }];
-    scrapes[0].push(await agent.at(atMs, pods, 0));
-    scrapes[1].push(await controller.at(atMs, ["accepted"]));
-  }
-  return scrapes.map((scrapes, index) => ({
-    labels: { cluster: "b", job: index === 0 ? "agents" : "controllers", instance: "b" },
-    scrapes,
-  }));
+function clusterB(): Series[] {
+  return target({ cluster: "b", job: "all", instance: "b" }, always, {
+    mbcas_node_allocatable_cores: () => 8,
+    mbcas_pod_usage_cores: [[FRONT, () => 4]],
+    mbcas_pod_original_limit_cores: [[FRONT, () => 0.1]],
+    mbcas_pod_throttled_seconds_total: [[FRONT, (before) => 1000 - before]],
+    mbcas_leader: () => 1,
+    mbcas_resizes_total: [[{ outcome: "accepted" }, (before) => 1000 - before]],
+  });
 }
 
-interface Moment {
-  readonly atMs: number;
-  /** Minutes before the end. */
-  readonly before: number;
+/** The last minutes, all at rest for the first and last three. */
+interface Story {
+  /** Minutes of history, collected once in each. @default {180} */
+  readonly minutes?: number;
+  /** Minutes before the end in which nothing was collected. @default {[], none} */
+  readonly gap?: readonly [from: number, to: number];
 }
 
 /** Runs the command on the last hour beside a Prometheus with this story; `-o` and more are flags. */
@@ -265,20 +167,13 @@ async function withReports(
   ) => Promise<void>,
 ): Promise<void> {
   const endMs = MINUTE * Math.floor(systemClock.wall() / MINUTE);
-  const moments = Array.from({ length: minutes + 1 }, (_, index) => {
-    const before = minutes - index;
-    return { before, atMs: endMs - before * MINUTE };
-  }).filter(({ before }) => before > gap[0] || before < gap[1]);
-  const targets = [
-    ...await agentOfA(moments, endMs),
-    ...await controllersOfA(moments, endMs),
-    ...kubeletOfA(moments),
-    ...await clusterB(moments, endMs),
-  ];
+  const befores = Array.from({ length: minutes + 1 }, (_, index) => minutes - index)
+    .filter((before) => before > gap[0] || before < gap[1]);
+  const all = [...agentsOfA(), ...controllersOfA(), ...kubeletOfA(), ...clusterB()];
   await using exporter = serveMetrics();
   await using prometheus = await startPrometheus({
     target: exporter.address,
-    history: recordedText(targets),
+    history: historyText(all, befores, endMs),
   });
   const scene = coallocScene();
   addMarketPod(scene, "front", { limit: 450, own: 200 });

@@ -1,8 +1,6 @@
 /**
  * The alerts and dashboards as a real Prometheus evaluates them: each alert fires for its case and not
  * for one close to it, and each query has an answer from the metrics that the programs serve.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { promtool, serveMetrics, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
@@ -171,7 +169,6 @@ const ALERT_CASES: readonly (readonly [
   ],
 ];
 
-/** One test of `promtool test rules`: how often the alert fires at the end. */
 function ruleTest(alert: string, series: AlertSeries, firing: 0 | 1) {
   const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`;
   return {

@@ -4,7 +4,6 @@ import { parseAllDocuments } from "yaml";
 import { goProgram } from "../../tools/release/go_program.ts";
 import { valueName } from "../../tools/release/chart/chart_templates.ts";
 import { run } from "../cluster/harness/shell.ts";
-import { createKubectl } from "../cluster/kubectl.ts";
 import { componentNames, type ManifestObject, renderWith } from "../cluster/rendered_manifests.ts";
 
 const helm = await goProgram("helm");
@@ -21,7 +20,6 @@ async function withValues<T>(values: unknown, use: (args: string[]) => Promise<T
   }
 }
 
-/** The text that Helm makes with these values, an object or YAML. */
 function template(values: unknown = {}, ...args: readonly string[]): Promise<string> {
   const base = [helm, "template", "coallocator", chart, "--namespace", "mbcas-system"];
   return withValues(values, (files) => run([...base, ...files, ...args]));
@@ -55,7 +53,7 @@ const CHOICES: readonly (readonly string[])[] = [
 
 /** The objects that kustomize makes, in this namespace. */
 async function wanted(components: readonly string[], namespace = "mbcas-system"): Promise<Objects> {
-  const objects = await renderWith(createKubectl(), { overlay: "overlays/release", components });
+  const objects = await renderWith("overlays/release", { components });
   return byName(JSON.parse(JSON.stringify(objects).replaceAll("mbcas-system", namespace)));
 }
 
@@ -86,7 +84,6 @@ Deno.test("helm lint --strict finds nothing, whatever is on", async () => {
   }
 });
 
-/** The value at a path of members and indexes. */
 function at(object: unknown, path: string): unknown {
   return path.split(" ").reduce((value, key) => Reflect.get(Object(value), key), object);
 }

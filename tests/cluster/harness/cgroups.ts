@@ -115,7 +115,6 @@ async function withAllBelow(directory: string): Promise<readonly string[]> {
 /** Below the guaranteed pods. Source: the kubelet's `qosContainerManagerImpl`. */
 const QOS_CLASSES = ["burstable", "besteffort"] as const;
 
-/** The directories of one instance, given where hierarchies are mounted. */
 export function instanceCgroups(
   { cgroupRoot }: Instance,
   hierarchies: readonly string[],
@@ -133,7 +132,6 @@ function podLevels(kubepods: string): readonly string[] {
   return [...QOS_CLASSES.map((name) => `${kubepods}/${name}`), kubepods];
 }
 
-/** The cgroups of the instance's own pods, given where hierarchies are mounted. */
 export async function ownPodCgroups(
   instance: Instance,
   hierarchies: readonly string[],

@@ -20,7 +20,6 @@ export type ComponentName =
 /** How one sees that a component serves: by HTTP, or by a socket that accepts. */
 export type Probe = { readonly url: string } | { readonly socket: string };
 
-/** One process of the cluster. */
 export interface Component {
   readonly name: ComponentName;
   /** Without the binary's path. */
@@ -41,7 +40,6 @@ export const PHASES: readonly (readonly ComponentName[])[] = [
   ["coredns", "metrics-server"],
 ];
 
-/** All names, in the order of starting. */
 export const COMPONENT_NAMES: readonly ComponentName[] = PHASES.flat();
 
 export function componentNamed(name: string): ComponentName {

@@ -9,7 +9,6 @@ export interface DaemonCommand {
   readonly command: readonly string[];
   /** Written to at its end. */
   readonly log: string;
-  /** Where the record is kept. */
   readonly record: string;
 }
 
@@ -33,7 +32,6 @@ export const NO_PROXY: Readonly<Record<string, string>> = {
 const START = 'log=$1; shift; setsid "$@" >>"$log" 2>&1 </dev/null ' +
   "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- & echo $!";
 
-/** Starts a process in the namespace of the caller and writes its record. */
 export async function startDaemon({ command, log, record }: DaemonCommand): Promise<void> {
   const pid = Number(
     await run(["sh", "-c", START, "start", log, ...command], { env: NO_PROXY }),
@@ -82,7 +80,6 @@ export function signal(pid: number, name: Deno.Signal): void {
   }
 }
 
-/** The kernel's data on a process, or undefined when there is none. */
 export async function processStat(pid: number): Promise<ProcessStat | undefined> {
   return parseStat(await readIfThere(`/proc/${pid}/stat`) ?? "");
 }
@@ -116,14 +113,12 @@ export interface ProcessStat {
   readonly startTicks: number;
 }
 
-/** Reads a record as {@linkcode writeRecord} writes it; undefined for anything else. */
 function parseRecord(text: string): ProcessRecord | undefined {
   const match = /^([1-9]\d*) (\d+)\n$/.exec(text);
   if (match === null) return undefined;
   return { pid: Number(match[1]), startTicks: Number(match[2]) };
 }
 
-/** The text of a record: one line with both numbers. */
 function writeRecord({ pid, startTicks }: ProcessRecord): string {
   return `${pid} ${startTicks}\n`;
 }

@@ -8,7 +8,6 @@ import { z } from "zod";
 import { readIfThere } from "./daemon.ts";
 import { run } from "./shell.ts";
 
-/** Where everything of one cluster is. */
 export interface Instance {
   readonly name: string;
   /** The folder of all instances. */
@@ -22,11 +21,9 @@ export interface Instance {
   readonly cgroupRoot: string;
   /** For administrators; its server is reached only within the namespace. */
   readonly kubeconfig: string;
-  /** The address that containerd listens on. */
   readonly containerdSocket: string;
 }
 
-/** The instance used where none is named. */
 export const DEFAULT_NAME = "coallocator";
 
 /** Not in a temporary folder that is emptied while the cluster runs, nor in a home: root owns it. */
@@ -79,7 +76,6 @@ const schema = z.strictObject({
 
 export type Settings = z.infer<typeof schema>;
 
-/** Reads what {@linkcode writeSettings} wrote. Throws a `SyntaxError` for anything else. */
 function parseSettings(text: string): Settings {
   const result = schema.safeParse(JSON.parse(text));
   if (result.success) return result.data;
@@ -113,7 +109,6 @@ export async function namespaceExists({ namespace }: Instance): Promise<boolean>
   return there?.dev === here.dev;
 }
 
-/** Whether this process is in the namespace already. */
 export async function isInside({ namespace }: Instance): Promise<boolean> {
   const [there, here] = await Promise.all([fileAt(namespace), Deno.stat("/proc/self/ns/net")]);
   return there?.ino === here.ino && there.dev === here.dev;
@@ -152,7 +147,6 @@ async function isComplete({ name }: Instance): Promise<boolean> {
   return (await run(["ip", "-n", name, "route", "show", "default"])).includes("dev node0");
 }
 
-/** Numbers of the processes that are in the namespace. */
 export async function processesInside(instance: Instance): Promise<readonly number[]> {
   if (!await namespaceExists(instance)) return [];
   const text = await run(["ip", "netns", "pids", instance.name]);

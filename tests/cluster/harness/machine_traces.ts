@@ -14,7 +14,6 @@ import { networkName } from "./node_files.ts";
 export interface MachineTraces {
   /** Values by path under `/proc/sys`. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Folders that were not there. */
   readonly absent: readonly string[];
   /** Controllers that the root of cgroup v2 passed on; undefined where there is none. */
   readonly controllers?: readonly string[];
@@ -141,7 +140,6 @@ async function removeNetworkResults({ name }: Instance): Promise<void> {
   for (const file of resultsOf(networkName(name), files)) await Deno.remove(`${folder}/${file}`);
 }
 
-/** Those of the files that are about containers of a network. */
 export function resultsOf(network: string, files: readonly string[]): readonly string[] {
   const prefix = `${network}-`;
   const containers = new Set(

@@ -185,7 +185,6 @@ function corefile({ directory }: Instance): string {
 `;
 }
 
-/** A certificate that one of the two authorities signs. */
 export interface CertificateSpec {
   readonly name: string;
   readonly commonName: string;
@@ -262,7 +261,6 @@ function newKey(name: string): string[] {
   ];
 }
 
-/** Makes all certificates and the service accounts' pair of keys in `pki/` of the instance. */
 export async function makeCertificates(instance: Instance): Promise<void> {
   const directory = `${instance.directory}/pki`;
   await Deno.mkdir(directory, { recursive: true, mode: 0o700 });

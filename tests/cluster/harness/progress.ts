@@ -6,7 +6,6 @@
 import { readIfThere } from "./daemon.ts";
 import type { Instance } from "./instance.ts";
 
-/** Where lines go, and how time is reported. */
 export interface Progress {
   readonly say: (line: string) => void;
   /** Milliseconds, never going back. */
@@ -95,7 +94,6 @@ async function isAt(path: string, file: Deno.FsFile): Promise<boolean> {
   }
 }
 
-/** Waits until no other run holds the instance. */
 export function lockInstance(
   { stateRoot, name }: Pick<Instance, "stateRoot" | "name">,
   { progress }: { readonly progress: Progress },

@@ -20,7 +20,6 @@ const PATIENCE_MS = 120_000;
 const SAY_AFTER_MS = 5_000;
 const ASK_EVERY_MS = 200;
 
-/** Lines of a log that an error shows. */
 const TAIL_LINES = 15;
 const LINE_LENGTH = 300;
 
@@ -128,7 +127,6 @@ export interface Prober extends Disposable {
 /** A component that takes longer to answer does not serve. */
 const ANSWER_MS = 3_000;
 
-/** A prober with the administrator's certificate. */
 export async function openProber({ directory }: Instance): Promise<Prober> {
   const read = (file: string): Promise<string> => Deno.readTextFile(`${directory}/pki/${file}`);
   const client = Deno.createHttpClient({
@@ -169,7 +167,6 @@ function firstLine(text: string): string {
 }
 
 export interface ClusterStatus {
-  /** Whether all components and the node are ready. */
   readonly ready: boolean;
   readonly table: string;
 }
@@ -206,13 +203,11 @@ async function componentRow(
   return [name, `${record.pid}`, await prober.ask(statusProbe ?? probe) ?? ""];
 }
 
-/** A command that reaches the cluster. */
 export function execExample(name: string): string {
   const named = name === DEFAULT_NAME ? "" : `--name ${name} `;
   return `deno task cluster:exec ${named}-- kubectl get pods -A`;
 }
 
-/** The Node object, as far as it says whether the node takes pods. */
 interface RawNode {
   readonly spec?: {
     readonly taints?: readonly { readonly key: string; readonly effect: string }[];

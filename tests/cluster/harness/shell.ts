@@ -19,15 +19,17 @@ export function wholePath(path: string | undefined): string {
   return [...folders, ...SYSTEM_FOLDERS.filter((folder) => !folders.includes(folder))].join(":");
 }
 
-/**
- * Runs a program and returns what it wrote to standard output. Throws an `Error` that holds the end
- * of what it wrote to standard error when its exit code is not 0.
- */
-export async function run(
-  command: readonly string[],
+export interface ProgramOutput {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end, whatever that is. */
+export async function outputOf(
+  [program = "", ...args]: readonly string[],
   { env = {}, directory, input }: RunOptions = {},
-): Promise<string> {
-  const [program = "", ...args] = command;
+): Promise<ProgramOutput> {
   const child = new Deno.Command(program, {
     args,
     env,
@@ -42,11 +44,19 @@ export async function run(
     await writer.close();
   }
   const { code, stdout, stderr } = await child.output();
-  if (code !== 0) {
-    const said = new TextDecoder().decode(stderr).trim().split("\n").slice(-12).join("\n");
-    throw new Error(`Cannot run ${command.slice(0, 4).join(" ")}: exit code ${code}\n${said}`);
-  }
-  return new TextDecoder().decode(stdout);
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}
+
+/**
+ * Runs a program and returns what it wrote to standard output. Throws an `Error` that holds the end
+ * of what it wrote to standard error when its exit code is not 0.
+ */
+export async function run(command: readonly string[], options?: RunOptions): Promise<string> {
+  const { code, stdout, stderr } = await outputOf(command, options);
+  if (code === 0) return stdout;
+  const said = stderr.trim().split("\n").slice(-12).join("\n");
+  throw new Error(`Cannot run ${command.slice(0, 4).join(" ")}: exit code ${code}\n${said}`);
 }
 
 /** The path of the first program of this name in the folders of a PATH, or undefined. */

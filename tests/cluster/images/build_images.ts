@@ -13,22 +13,18 @@ import { programImage, runtimeLayer } from "./program_image.ts";
 
 const root = new URL("../../../", import.meta.url);
 
-/** Where images go, and what they are called. */
 export interface ImageOptions {
   /** Below the root. */
   readonly folder: string;
-  /** Repository and tag for a program's name. */
   readonly imageName: (program: string) => string;
   /** Those of these names alone. @default {all that have an image} */
   readonly only?: readonly string[];
 }
 
 export interface BuiltImage {
-  /** Repository and tag. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
-  /** Bytes of the program's own script. */
   readonly scriptBytes: number;
 }
 

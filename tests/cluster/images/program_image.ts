@@ -5,14 +5,13 @@
  */
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { type Program, PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
+import { run } from "../harness/shell.ts";
 import { type Bytes, imageArchive, type TarEntry } from "../harness/install/image_archive.ts";
 
 export interface ProgramImageParts {
-  /** Repository and tag. */
   readonly name: string;
   readonly runtime: readonly TarEntry[];
   readonly script: Bytes;
-  /** The program's set in `deno.json`. */
   readonly permissions: PermissionSet;
   readonly architecture: "amd64" | "arm64";
 }
@@ -34,7 +33,6 @@ export function programEntrypoint(program: Program, permissions: PermissionSet):
   ];
 }
 
-/** The image as an archive that containerd and `docker load` import. */
 export function programImage(
   program: Program,
   { name, runtime, script, permissions, architecture }: ProgramImageParts,
@@ -63,7 +61,6 @@ function scriptPath({ name }: Program): string {
 
 export const DENO_PATH = "/deno";
 
-/** Paths of shared libraries in what `ldd` prints. */
 function libraryPaths(ldd: string): string[] {
   return [...ldd.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);
 }
@@ -95,14 +92,11 @@ export function libraryEnvironment(root: string): { readonly LD_LIBRARY_PATH: st
 /** Entries of a layer with one program. Throws an `Error` where `ldd` fails. */
 export async function programLayer({ path, source, root }: LayerProgram): Promise<TarEntry[]> {
   const env = root === undefined ? {} : libraryEnvironment(root);
-  const { success, stdout } = await new Deno.Command("ldd", { args: [source], env }).output();
-  if (!success) throw new Error(`Cannot make an image: ldd ${source} failed`);
+  const libraries = libraryPaths(await run(["ldd", source], { env }));
   const inImage = (library: string): string =>
     root !== undefined && library.startsWith(root) ? library.slice(root.length) : library;
   const files = await Promise.all(
-    libraryPaths(new TextDecoder().decode(stdout)).map((library) =>
-      entry(inImage(library).slice(1), library)
-    ),
+    libraries.map((library) => entry(inImage(library).slice(1), library)),
   );
   files.push(await entry(path.slice(1), source));
   // The same account as in distroless images. Without nsswitch.conf, hosts files are not read when

@@ -59,7 +59,6 @@ function rightsOfRule({ apiGroups, resources, resourceNames, verbs }: PolicyRule
   );
 }
 
-/** True when the connection's user has this right. */
 export async function isAllowed(
   connection: KubeConnection,
   resourceAttributes: AccessRule,
@@ -158,7 +157,6 @@ function mark(place: string): AccessRule {
   return { verb: "get", group: "try.mbcas.io", resource: place };
 }
 
-/** Copies in this namespace; in the end they are removed. */
 export function createRoleCopies(
   { admin, namespace }: { readonly admin: KubeConnection; readonly namespace: string },
 ): RoleCopies {
@@ -167,7 +165,6 @@ export function createRoleCopies(
   const post = (path: string, body: object): Promise<unknown> =>
     admin.request({ method: "POST", path, body });
 
-  /** A role and its binding, in the namespace or in the whole cluster. */
   async function bind(account: string, kind: "Role" | "ClusterRole", rules: readonly PolicyRule[]) {
     const folder = kind === "Role" ? `${RBAC}/namespaces/${namespace}` : RBAC;
     const metadata = { name: `${namespace}-${account}`, labels };

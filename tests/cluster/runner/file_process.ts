@@ -15,7 +15,6 @@ export interface FileResult {
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** Runs the tests of a file; an abortion ends the process. */
 export async function runFileProcess(
   file: SuiteFile,
   { env, signal }: {
@@ -95,7 +94,6 @@ function duration(ms: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-/** Layer, lane and seconds of each file, in the table's order. */
 export function fileTable(files: readonly SuiteFile[]): string {
   return table(files.map(({ name, layer, lane, seconds }) => [
     name,

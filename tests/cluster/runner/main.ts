@@ -29,9 +29,6 @@ import {
   type SuiteFile,
 } from "./suite_table.ts";
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
-import { collectedOutput } from "../../../shared/config/command_line.ts";
-
-type Chosen = Extract<Request, { readonly action: "run" | "list" }>;
 
 const INTERRUPTED = 130;
 const print = (text: string): void => console.log(text);
@@ -39,13 +36,16 @@ const print = (text: string): void => console.log(text);
 async function main(args: readonly string[]): Promise<number> {
   // Read before the arguments: the parser asks for it at once.
   const head = await run(["git", "rev-parse", "HEAD"]).catch(() => "");
-  const request = parseCommandLine(args, () => head.trim());
-  if (request.action === "text") {
-    (request.exitCode === 0 ? console.log : console.error)(request.text.trimEnd());
-    return request.exitCode;
+  let chosen: Chosen;
+  try {
+    chosen = parseCommandLine(args, () => head.trim());
+  } catch (error) {
+    if (error instanceof RangeError) console.error(`error: ${error.message}`);
+    else if (!(error instanceof CommanderError)) throw error;
+    return error instanceof CommanderError && error.exitCode === 0 ? 0 : 2;
   }
-  const { choice, again, files, inside } = request;
-  if (request.action === "list") {
+  const { choice, again, files, list, inside, jobs } = chosen;
+  if (list) {
     print(fileTable(files));
     return 0;
   }
@@ -53,9 +53,9 @@ async function main(args: readonly string[]): Promise<number> {
   if (kubeconfig !== "" && !kubeconfig.startsWith(`${STATE_ROOT}/`)) {
     throw new Error(`Cannot run on the cluster of KUBECONFIG ${kubeconfig}: unset it`);
   }
-  if (inside) return await runFiles(request);
+  if (inside) return await runFiles(files, jobs);
   print(`Cluster tests: ${choice}, ${files.length} files. Again: deno task test:cluster ${again}`);
-  return await fromOutside(again.split(" "), request.jobs);
+  return await fromOutside(again.split(" "), jobs);
 }
 
 /** Brings the cluster up, installs the product and runs this program where it can reach both. */
@@ -75,7 +75,7 @@ async function fromOutside(flags: readonly string[], jobs: number): Promise<numb
   return 0;
 }
 
-async function runFiles({ files, jobs }: Chosen): Promise<number> {
+async function runFiles(files: readonly SuiteFile[], jobs: number): Promise<number> {
   const began = performance.now();
   const end = new AbortController();
   const interrupt = (): void => end.abort();
@@ -121,20 +121,20 @@ async function runFiles({ files, jobs }: Chosen): Promise<number> {
   return sums.failed === 0 && sums.passed > 0 ? 0 : 1;
 }
 
-/** Files to run or to list, or a text and an exit code at once. */
-type Request =
-  | {
-    readonly action: "run" | "list";
-    readonly files: readonly SuiteFile[];
-    /** The choice in a phrase, for instance `core and rotation 3, which commit 0123abcd chooses`. */
-    readonly choice: string;
-    /** The flags that choose the same again. */
-    readonly again: string;
-    readonly jobs: number;
-    /** The runner calls itself so where the cluster can be reached. */
-    readonly inside: boolean;
-  }
-  | { readonly action: "text"; readonly text: string; readonly exitCode: 0 | 2 };
+interface Choice {
+  readonly files: readonly SuiteFile[];
+  /** In a phrase, for instance `core and rotation 3, by commit 0123abcd`. */
+  readonly choice: string;
+  /** The flags that choose the same again. */
+  readonly again: string;
+}
+
+interface Chosen extends Choice {
+  readonly jobs: number;
+  readonly list: boolean;
+  /** The runner calls itself so where the cluster can be reached. */
+  readonly inside: boolean;
+}
 
 interface Flags {
   readonly all?: true;
@@ -153,13 +153,14 @@ Without a flag: the core, and the rotation that the hash of the commit chooses.`
 /** Files at a time where they may run beside each other. */
 const JOBS = 4;
 
-/** Parses the arguments; `head` returns the hash of the commit that is checked out. */
-export function parseCommandLine(args: readonly string[], head: () => string): Request {
-  let text = "";
+/**
+ * Parses the arguments; `head` returns the hash of the commit that is checked out. Throws a
+ * `RangeError`, or a `CommanderError` after its message was printed.
+ */
+export function parseCommandLine(args: readonly string[], head: () => string): Chosen {
   const program = new Parser("deno task test:cluster")
     .description(ABOUT)
     .exitOverride()
-    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }))
     .allowExcessArguments(false)
     .addOption(new Option("--all", "all files").conflicts(["core", "rotation", "file"]))
     .addOption(new Option("--core", "the core").conflicts("file"))
@@ -170,28 +171,14 @@ export function parseCommandLine(args: readonly string[], head: () => string): R
     .option("--file <name...>", "these files, for instance market")
     .option("--jobs <number>", "files at a time", positive, JOBS)
     .option("--list", "print the files with layer, lane and seconds, and run none")
-    .addOption(new Option("--inside").hideHelp());
-  try {
-    program.parse([...args], { from: "user" });
-    const flags = program.opts<Flags>();
-    const { list = false, inside = false, jobs } = flags;
-    // The whole table, unless something is chosen.
-    const isChosen = flags.core ?? flags.rotation ?? flags.file;
-    const chosen = list && isChosen === undefined ? everything() : choose(flags, head);
-    return { action: list ? "list" : "run", ...chosen, jobs, inside };
-  } catch (error) {
-    if (error instanceof RangeError) {
-      return { action: "text", text: `error: ${error.message}`, exitCode: 2 };
-    }
-    if (!(error instanceof CommanderError)) throw error;
-    return { action: "text", text, exitCode: error.exitCode === 0 ? 0 : 2 };
-  }
-}
-
-interface Choice {
-  readonly files: readonly SuiteFile[];
-  readonly choice: string;
-  readonly again: string;
+    .addOption(new Option("--inside").hideHelp())
+    .parse([...args], { from: "user" });
+  const flags = program.opts<Flags>();
+  const { list = false, inside = false, jobs } = flags;
+  // The whole table, unless something is chosen.
+  const isChosen = flags.core ?? flags.rotation ?? flags.file;
+  const choice = list && isChosen === undefined ? everything() : choose(flags, head);
+  return { ...choice, list, jobs, inside };
 }
 
 function choose({ all, core, rotation, file }: Flags, head: () => string): Choice {

@@ -40,8 +40,8 @@ const ROWS: readonly Row[] = [
   ["crd", "core", "beside", 28],
   ["rightsizing", "core", "components", 120],
   ["placement", "core", "timed", 180],
-  ["uninstall", "core", "alone", 45],
   ["contract", "core", "alone", 40],
+  ["helm", "core", "alone", 150],
 
   ["demand", 1, "alone", 165],
   ["vpa", 1, "alone", 60],
@@ -56,9 +56,7 @@ const ROWS: readonly Row[] = [
 
   ["faults", 3, "alone", 170],
   ["program_pods", 3, "node", 35],
-  ["rightsizing_policies", 3, "beside", 17],
 
-  ["helm", 4, "alone", 120],
   ["second_cluster", 4, "alone", 70],
   ["rightsizing_prometheus", 4, "components", 72],
   ["server_versions", 4, "beside", 74],
@@ -84,7 +82,6 @@ export interface RunSuiteOptions {
   readonly runFile: (file: SuiteFile) => Promise<void>;
   /** Installs the product's components, for all files that need them. */
   readonly installComponents: () => Promise<AsyncDisposable>;
-  /** Starts no further file once it is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -99,7 +96,6 @@ export async function runSuite(
   const of = (lane: Lane): SuiteFile[] =>
     files.filter((file) => file.lane === lane).toSorted((a, b) => b.seconds - a.seconds);
 
-  /** Runs the files of one queue, so many at a time. */
   async function drain(queue: SuiteFile[], workers: number): Promise<void> {
     await Promise.all(Array.from({ length: workers }, async () => {
       for (let file = queue.shift(); file !== undefined; file = queue.shift()) {

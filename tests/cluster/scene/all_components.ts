@@ -7,10 +7,11 @@
 import { NETWORK } from "../harness/instance.ts";
 import type { Kubectl } from "../kubectl.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
+import { stringify } from "yaml";
 import {
   makeOverlay,
   type ManifestObject,
-  parseObjects,
+  renderFolder,
   renderManifests,
 } from "../rendered_manifests.ts";
 
@@ -51,12 +52,18 @@ const CONTROLLER = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
  * for the definitions.
  */
 export async function installAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
-  const folder = await makeOverlay(OVERLAY, { components: COMPONENTS, settings: SETTINGS });
+  const value = stringify(SETTINGS);
+  const folder = await makeOverlay(OVERLAY, {
+    components: COMPONENTS,
+    patches: [{
+      target: { kind: "ConfigMap", name: "mbcas-config" },
+      patch: stringify([{ op: "replace", path: "/data/config.yaml", value }]),
+    }],
+  });
   const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
     `${kind}/${namespace}/${name}`;
-  const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));
-  const added = parseObjects(await kubectl.must(["kustomize", folder]))
-    .filter((object) => !usual.has(names(object)));
+  const usual = new Set((await renderManifests(OVERLAY)).map(names));
+  const added = (await renderFolder(folder)).filter((object) => !usual.has(names(object)));
   const listOf = (isDefinition: boolean) => ({
     ...{ apiVersion: "v1", kind: "List" },
     items: added.filter(({ kind }) => (kind === "CustomResourceDefinition") === isDefinition),

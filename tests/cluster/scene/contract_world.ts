@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { contractTests } from "../../contract/support/contract_harness.ts";
 import type {
   KubeConnection,
   OpenKubeConnection,
@@ -94,11 +93,6 @@ export function containerSpec(
   };
 }
 
-/** Registers a test with a world of its own, which is closed after it. */
-export function worldTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
-  contractTests(openContractWorld)(name, fn);
-}
-
 /** Before anything that was ever written. */
 const FIRST_VERSION = "1";
 
@@ -132,7 +126,6 @@ export async function expiredVersion(
   return FIRST_VERSION;
 }
 
-/** Whether a watch from this version starts. */
 async function accepts(subject: ListWatch<ApiObject>, version: string): Promise<boolean> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), ACCEPTED_AFTER_MS);
@@ -154,7 +147,6 @@ export type Refusal = Pick<ApiError, "status" | "message"> | undefined;
 /** Fields that the schema does not know are the server's to judge, not a client's. */
 const QUERY = { dryRun: "All", fieldValidation: "Ignore" };
 
-/** Tries to create an object in a collection. */
 export function tryCreate(
   connection: KubeConnection,
   { path, body }: { readonly path: string; readonly body: unknown },
@@ -162,7 +154,6 @@ export function tryCreate(
   return refusalOf(connection.request({ method: "POST", path, query: QUERY, body }));
 }
 
-/** Tries a merge patch of an object. */
 export function tryPatch(
   connection: KubeConnection,
   { path, body }: { readonly path: string; readonly body: unknown },

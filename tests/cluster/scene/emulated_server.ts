@@ -29,7 +29,6 @@ import { applyRights } from "../rendered_manifests.ts";
 import { allocationBody, untilInForce } from "./policy_stage.ts";
 import { connectByToken, requestToken } from "./real_node.ts";
 
-/** Versions that the product supports, oldest first. */
 export const SERVER_VERSIONS = ["1.33", "1.34", "1.35", "1.36"] as const;
 
 export type ServerVersion = typeof SERVER_VERSIONS[number];
@@ -41,9 +40,7 @@ export interface EmulatedServerOptions {
 }
 
 export interface EmulatedServer extends AsyncDisposable {
-  /** As an administrator. */
   readonly connection: OpenKubeConnection;
-  /** A file for kubectl. */
   readonly kubeconfig: string;
 }
 
@@ -53,7 +50,6 @@ export interface EmulatedServer extends AsyncDisposable {
  */
 const NOT_BEFORE_1_36 = "PodResizeValidator";
 
-/** Characters of a server's log that an error shows. */
 const LOG_TAIL = 2000;
 
 /** Starts a server and waits until it is ready. Throws an `Error` with the end of its log. */
@@ -148,9 +144,7 @@ export interface RawResources {
   readonly limits?: Readonly<Record<string, string>>;
 }
 
-/** Containers and metadata of a pod. */
 export interface PuppetPod {
-  /** By container name. */
   readonly containers: Readonly<Record<string, RawResources>>;
   /** Sidecars, by container name. @default {{}} */
   readonly sidecars?: Readonly<Record<string, RawResources>>;
@@ -164,18 +158,15 @@ export interface PuppetPod {
 
 /** Speaks for the kubelets. */
 export interface PuppetNode {
-  /** Makes the pods' namespace. */
   addNamespace(): Promise<void>;
   /** Makes a node; with another operating system in its label where one is given. */
   addNode(name: string, os?: string): Promise<void>;
-  /** Makes a pod that runs. */
   run(name: string, pod: PuppetPod): Promise<Pod>;
   pod(name: string): Promise<Pod>;
 }
 
 const PODS = `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods`;
 
-/** A puppet's hand on this server. */
 export function createPuppetNode(
   connection: KubeConnection,
 ): PuppetNode {

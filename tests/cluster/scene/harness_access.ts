@@ -19,7 +19,6 @@ import { run } from "../harness/shell.ts";
 /** Tests have their own way to say what fails. */
 const progress = { say: (): void => {}, now: (): number => performance.now() };
 
-/** The cluster of the harness that the tests run against. */
 export function clusterInstance(): Instance {
   return instanceNamed(Deno.env.get("COALLOCATOR_CLUSTER") ?? "coallocator");
 }

@@ -22,7 +22,6 @@ export async function thePod(node: RealNode, name: PodName): Promise<Pod> {
   return await node.pod(name) ?? assert.fail(`pod ${name.name} is gone`);
 }
 
-/** The pod's bounds; undefined while there are none. */
 export async function boundsOf(node: RealNode, name: PodName): Promise<Bounds | undefined> {
   const { metadata } = await thePod(node, name);
   return (await node.allocation(name.namespace, metadata.uid))?.status?.bounds;
@@ -42,7 +41,6 @@ export async function boundBy(
   }, SETTLED);
 }
 
-/** Waits until the quota is what `test` wants, and returns it. */
 export function whenQuota(
   node: RealNode,
   name: PodName,

@@ -22,7 +22,6 @@ export interface LoadContainer {
   readonly busy?: boolean;
   /** From the start, again and again: counts to `count`, then sleeps. A load with a known end. */
   readonly beat?: { readonly count: number; readonly sleepMs: number };
-  /** `RestartContainer` for a container that a CPU change restarts. */
   readonly resizePolicy?: "NotRequired" | "RestartContainer";
   /** Ready once this file is there. */
   readonly readyFile?: string;
@@ -166,7 +165,6 @@ export async function ballast(
   }, { timeoutMs: 60_000, everyMs: 500 });
 }
 
-/** CPU that the product's pods request, millicores. */
 async function requestedByProduct(node: RealNode): Promise<number> {
   const pods = (await node.items("/api/v1/namespaces/mbcas-system/pods")).map(parsePod);
   return pods.flatMap(({ containers }) => containers)

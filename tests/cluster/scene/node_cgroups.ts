@@ -62,7 +62,6 @@ export function processOne(pod: Pod, container: string): number {
   throw new Error(`Cannot find process 1 of ${pod.metadata.name}/${container} here`);
 }
 
-/** The limits that the kernel enforces on the pod and its containers now. */
 export function enforcedLimits({ version, pod, containers }: PodDirectories): EnforcedLimits {
   const limit = (directory: string): number | undefined => quotaOf(directory, version);
   return {

@@ -26,7 +26,6 @@ export const UNDERSIZED: LoadContainer = {
   beat: { count: 1000, sleepMs: 100 },
 };
 
-/** The parts of a policy that tests choose. */
 interface PolicyChoice {
   readonly mode: "Auto" | "Recommend";
   /** Where it lives and acts. */

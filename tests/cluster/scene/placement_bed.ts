@@ -170,7 +170,6 @@ export async function admissionProbe(
   { node: { connection, create }, namespace }: Pick<PlacementBed, "node" | "namespace">,
   { scene, annotations = {} }: {
     readonly scene: string;
-    /** More of the Deployment's. */
     readonly annotations?: Readonly<Record<string, string>>;
   },
 ): Promise<AdmissionProbe> {
@@ -251,7 +250,6 @@ interface SeenReplicas extends AsyncDisposable {
   everyMoment(app: string, check: (replicas: readonly SeenReplica[]) => void): Moments;
 }
 
-/** Moments that are looked at. */
 interface Moments {
   /**
    * Looks no more. Throws what the first check has thrown that did; otherwise the number of moments.
@@ -259,7 +257,6 @@ interface Moments {
   end(): number;
 }
 
-/** Follows the pods of a namespace. */
 async function seenReplicas(
   connection: KubeConnection,
   { namespace, classOf }: {

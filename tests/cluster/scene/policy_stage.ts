@@ -3,10 +3,8 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import {
   type KubeConnection,
-  type KubeRequest,
   type OpenKubeConnection,
   patchRequest,
 } from "../../../adapters/kube/client/connection.ts";
@@ -16,12 +14,11 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { createRoleCopies, isAllowed, ruleOfRight } from "../rbac/rights.ts";
 import { applyRights, renderWith } from "../rendered_manifests.ts";
-import { connectByToken, requestToken, scratchNamespace } from "./real_node.ts";
+import { connectByToken, openRealNode, requestToken, scratchNamespace } from "./real_node.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
 import { until } from "./until.ts";
 import assert from "node:assert/strict";
 
-/** A node, real or not. */
 export interface BoundNode {
   readonly name: string;
   readonly uid: string;
@@ -40,7 +37,6 @@ export interface PolicyAccounts {
   readonly administrator: OpenKubeConnection;
 }
 
-/** The stage while it stands. */
 export interface PolicyStage extends AsyncDisposable {
   readonly accounts: PolicyAccounts;
   /** RBAC allows everything here: agents may do anything with allocations, status, and Leases. */
@@ -53,11 +49,6 @@ export interface PolicyStage extends AsyncDisposable {
   readonly pod: unknown;
 }
 
-/** The pod's metadata beside its deletion cost. */
-export const POD_MARKS = {
-  labels: { app: "web" },
-  annotations: { "example.com/mine": "1" },
-} as const;
 /** The policy over the controller's writes to pods. */
 export const POD_POLICY = "mbcas-placement-pods";
 
@@ -69,9 +60,8 @@ const VERBS = ["get", "create", "update", "patch", "delete"];
 export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => admin.close());
+  const { connection: admin } = stack.use(await openRealNode());
   const marks = { annotations: { "mbcas.io/managed": "false" } };
   const [open, plain] = await Promise.all(
     [1, 2].map(async () => stack.use(await scratchNamespace(admin, marks)).name),
@@ -137,13 +127,18 @@ export async function setPolicyStage(): Promise<PolicyStage> {
       })),
   ]);
   // A pod that no scheduler and no kubelet sees: nothing else changes it.
+  const metadata = {
+    name: "web",
+    labels: { app: "web" },
+    annotations: { "example.com/mine": "1" },
+  };
   const resources = { requests: { cpu: "100m" }, limits: { cpu: "200m" } };
   const containers = [{ name: "app", image: "busybox:stable", resources }];
   const pods = `/api/v1/namespaces/${open}/pods`;
   const pod = await admin.request({
     method: "POST",
     path: pods,
-    body: { metadata: { name: "web", ...POD_MARKS }, spec: { schedulerName: "none", containers } },
+    body: { metadata, spec: { schedulerName: "none", containers } },
   });
   await untilInForce(new RegExp(POD_POLICY), () =>
     controller.request({
@@ -236,8 +231,7 @@ export async function untilInForce(message: RegExp, dry: () => Promise<unknown>)
  * unless they were installed.
  */
 export async function installPolicy(kubectl: Kubectl, policy: string): Promise<AsyncDisposable> {
-  const overlay = "overlays/kind";
-  const rendered = await renderWith(kubectl, { overlay, components: ["placement"] });
+  const rendered = await renderWith("overlays/kind", { components: ["placement"] });
   const items = rendered.filter(({ metadata: { name } }) => name === policy);
   const list = { apiVersion: "v1", kind: "List", items };
   const get = ["get", "validatingadmissionpolicy", policy, "-o", "name"];
@@ -257,92 +251,18 @@ export interface Change {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-export interface Target {
-  readonly apiVersion: string;
-  readonly kind: string;
-  /** The object's path. */
-  readonly path: string;
-  /** Writes the object's status, and nothing else of it. */
-  readonly statusOnly?: boolean;
-  /** Tries the change without keeping it. */
-  readonly dryRun?: boolean;
-}
-
-export type Manner = "update" | "patch" | "apply";
-
-export const MANNERS: readonly Manner[] = ["update", "patch", "apply"];
-
-/** Writes the change in this manner. Throws an `ApiError`; reading what is there needs a right too. */
-export async function write(
-  connection: KubeConnection,
-  { manner, target, change }: {
-    readonly manner: Manner;
-    readonly target: Target;
-    readonly change: Change;
-  },
-): Promise<void> {
-  const { path, apiVersion, kind, dryRun = false, statusOnly = false } = target;
-  // Each apply by another manager: it would take away what the same one applied before.
-  const fieldManager = `try-${crypto.randomUUID()}`;
-  const query: Record<string, string> = { fieldManager, ...(dryRun ? { dryRun: "All" } : {}) };
-  const send = (request: Omit<KubeRequest, "path" | "query">, more = {}): Promise<unknown> =>
-    connection.request({
-      ...request,
-      path: statusOnly ? `${path}/status` : path,
-      query: { ...query, ...more },
-    });
-  if (manner === "patch") {
-    const contentType = "application/merge-patch+json";
-    await send({ method: "PATCH", contentType, body: change });
-  } else if (manner === "apply") {
-    const name = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
-    // JSON is YAML.
-    const contentType = "application/apply-patch+yaml";
-    const body = { apiVersion, kind, ...change, metadata: { name, ...change.metadata } };
-    await send({ method: "PATCH", contentType, body }, { force: "true" });
-  } else {
-    const present = objectOf(await connection.request({ path }));
-    const merged = (member: keyof Change): Record<string, unknown> =>
-      merge(objectOf(present[member]), change[member] ?? {});
-    const body = {
-      ...present,
-      metadata: merged("metadata"),
-      spec: merged("spec"),
-      ...(change.status === undefined ? {} : { status: merged("status") }),
-    };
-    await send({ method: "PUT", body });
-  }
-}
-
-function merge(
-  present: Readonly<Record<string, unknown>>,
-  change: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const merged = { ...present, ...change };
-  for (const [member, value] of Object.entries(change)) if (value === null) delete merged[member];
-  return merged;
-}
-
-/** The status and the message of a refusal. */
 export interface Refusal {
   /** @default {403} */
   readonly status?: number;
   readonly message: RegExp;
 }
 
-/** By the policy over allocations. */
 export function byPolicy(message: string): Refusal {
   return { message: denial("mbcas-agent-allocations", message) };
 }
 
-/** By the policy over Leases. */
 export function byLeasePolicy(message: string): Refusal {
   return { message: denial("mbcas-agent-leases", message) };
-}
-
-/** By RBAC, before any policy is asked. */
-export function byRBAC(verb: string): Refusal {
-  return { message: new RegExp(` cannot ${verb} resource "`) };
 }
 
 /** By the CustomResourceDefinition, before any policy is evaluated, for every writer. */
@@ -350,12 +270,10 @@ export function byDefinition(message: string): Refusal {
   return { status: 422, message: new RegExp(message) };
 }
 
-/** The denial of a policy, with this message. */
 export function denial(policy: string, message: string): RegExp {
   return new RegExp(`ValidatingAdmissionPolicy '${policy}' .*denied request: .*${message}`);
 }
 
-/** Throws unless the server refuses the write like this. */
 export async function assertRefused(
   write: () => Promise<unknown>,
   { status = 403, message }: Refusal,
@@ -368,7 +286,6 @@ export async function assertRefused(
   });
 }
 
-/** The object's version, which each change makes another one. */
 export async function versionOf(admin: KubeConnection, path: string): Promise<string> {
   return parseIdentity(await admin.request({ path })).resourceVersion;
 }

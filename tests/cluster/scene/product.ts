@@ -11,6 +11,7 @@ import { auditLineSchema } from "../../../shared/audit_log.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
+import { outputOf, type ProgramOutput } from "../harness/shell.ts";
 import { createKubectl } from "../kubectl.ts";
 import { stringify } from "yaml";
 import type * as z from "zod";
@@ -37,7 +38,6 @@ export async function leaseHolder(
   return parseLease(await connection.request({ path: `${LEASES}/mbcas-controller` })).holder;
 }
 
-/** Name of the pod that leads; undefined while none does. */
 export async function leader(node: Pick<RealNode, "connection">): Promise<string | undefined> {
   const holder = await leaseHolder(node);
   if (holder === "") return undefined;
@@ -90,7 +90,6 @@ export async function metricsByPod(
   return pods;
 }
 
-/** Values by series in the text that a program serves. */
 export function seriesIn(text: string): ReadonlyMap<string, number> {
   return new Map(
     text.split("\n").filter((line) => line !== "" && !line.startsWith("#")).map((line) => {
@@ -144,7 +143,6 @@ export async function withSettings(settings: Settings): Promise<AsyncDisposable>
   return { [Symbol.asyncDispose]: restore };
 }
 
-/** The same for the tests of this file, which is of the lane `alone`. */
 export function withFileSettings(settings: Settings): void {
   let replaced: AsyncDisposable | undefined;
   Deno.test.beforeAll(async () => {
@@ -179,25 +177,10 @@ export function pauseControllerMeanwhile(): void {
   Deno.test.afterAll(async () => void await scaleTo(before));
 }
 
-export interface CoallocAnswer {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 const ENTRY = new URL("../../../cli/kubectl_coalloc.ts", import.meta.url).pathname;
 
-/** Runs it against the cluster that `KUBECONFIG` names. */
-export async function coalloc(...args: string[]): Promise<CoallocAnswer> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-P=cli", ENTRY, ...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+export function coalloc(...args: string[]): Promise<ProgramOutput> {
+  return outputOf([Deno.execPath(), "run", "-q", "-P=cli", ENTRY, ...args]);
 }
 
 /** Everything the product installs, by kind; pods and the like go with its namespace. */

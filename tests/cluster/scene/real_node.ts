@@ -23,19 +23,16 @@ export interface PodName {
   readonly name: string;
 }
 
-/** A cluster with a kubelet. */
 export interface RealNode extends Disposable {
   readonly connection: OpenKubeConnection;
   /** The object at `path`; undefined when it is not there. */
   find(path: string): Promise<unknown>;
-  /** The objects of a collection, raw. */
   items(
     path: string,
     query?: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Creates an object under the collection `path`; returns what the server stored. */
   create(path: string, body: unknown): Promise<unknown>;
-  /** Creates a Deployment in the namespace that it names. */
   deploy(deployment: Record<string, unknown>): Promise<unknown>;
   /** Changes an object by a merge patch; returns what the server stored. */
   merge(path: string, body: unknown): Promise<unknown>;
@@ -43,7 +40,6 @@ export interface RealNode extends Disposable {
   remove(path: string): Promise<void>;
   /** Creates the pod and waits until it runs with all its containers ready, a minute by default. */
   run(pod: Record<string, unknown>, options?: UntilOptions): Promise<Pod>;
-  /** The pod now; undefined when it is gone. */
   pod(pod: PodName): Promise<Pod | undefined>;
   /** The allocation of the pod with this UID; undefined when there is none. */
   allocation(namespace: string, uid: string): Promise<PodAllocation | undefined>;
@@ -66,7 +62,6 @@ export async function orGone<T>(read: Promise<T>): Promise<T | undefined> {
 
 const kubectl = createKubectl();
 
-/** Opens the cluster of `KUBECONFIG`. */
 export async function openRealNode(): Promise<RealNode> {
   const connection = await connectKubeconfig({ program: "test" });
   const find = (path: string): Promise<unknown> => orGone(connection.request({ path }));
@@ -113,7 +108,6 @@ export async function openRealNode(): Promise<RealNode> {
 /** The namespace while it exists; its end is waited for. */
 export interface ScratchNamespace extends AsyncDisposable {
   readonly name: string;
-  /** The name of a pod in it. */
   pod(name: string): PodName;
   /** Removes it, and does not wait until it is gone. */
   remove(): Promise<void>;
@@ -171,7 +165,6 @@ export function onNode(
   };
 }
 
-/** An event, as far as tests look at it. */
 interface SeenEvent {
   readonly reason: string;
   readonly message: string;
@@ -198,7 +191,6 @@ export async function eventsOf(
     }));
 }
 
-/** Messages of the events of this reason. */
 export async function eventTexts(
   node: Pick<RealNode, "connection">,
   { reason, ...name }: Parameters<typeof eventsOf>[1] & { readonly reason: string },

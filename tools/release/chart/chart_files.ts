@@ -8,7 +8,6 @@ import { AGENT_SETTINGS } from "../../../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { fileKeysOf, type Setting, settingsOf } from "../../../shared/config/setting.ts";
 import { VERSION } from "../../../shared/version.ts";
-import { createKubectl } from "../../../tests/cluster/kubectl.ts";
 import { componentNames, renderWith } from "../../../tests/cluster/rendered_manifests.ts";
 import { REPOSITORY } from "../release_names.ts";
 import { chartSchema } from "./chart_schema.ts";
@@ -28,13 +27,9 @@ const HEADER = "{{- /* Made from manifests/ by `deno task chart`; changes here a
  */
 export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
   const components = componentNames();
-  const kubectl = createKubectl();
   const steps = await Promise.all(["", ...components].map(async (component, count) => ({
     component,
-    objects: await renderWith(kubectl, {
-      overlay: "base",
-      components: components.slice(0, count),
-    }),
+    objects: await renderWith("base", { components: components.slice(0, count) }),
   })));
   const templates = Object.entries(chartTemplates(steps)).map(([name, text]) =>
     [`templates/${name}`, HEADER + text] as const

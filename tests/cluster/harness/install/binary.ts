@@ -82,13 +82,11 @@ function kubernetes(name: BinaryName, buildSeconds: number): Binary {
   };
 }
 
-/** Folders in the environment's variables. */
 export interface BinaryFolders {
   readonly cacheHome?: string | undefined;
   readonly home?: string | undefined;
 }
 
-/** The folder that keeps what was downloaded or built. */
 export function cacheFolder({ cacheHome, home }: BinaryFolders): string {
   return `${cacheHome || `${home || "/root"}/.cache`}/coallocator`;
 }
@@ -143,33 +141,16 @@ async function foundBinaries(
   return found;
 }
 
-/** Without a byte: long enough for a slow network, short enough to see that there is none. */
+/** Long enough for a slow network, short enough to see that there is none. */
 const REACH_MS = 5_000;
-/** Without a byte, in the middle of a program. */
-const STALL_MS = 30_000;
 /** For the some 100 MB of a program: a build is faster than a server that takes longer. */
 const DOWNLOAD_MS = 600_000;
 
-/** The content of an address. Throws when the server refuses, breaks off, or sends nothing for so long. */
-export async function download(url: string, stallMs: number): Promise<Uint8Array<ArrayBuffer>> {
-  const stall = new AbortController();
-  const stalled = (): void =>
-    stall.abort(new Error(`Cannot get ${url}: nothing came for ${stallMs / 1000} s`));
-  let timer = setTimeout(stalled, stallMs);
-  const signal = AbortSignal.any([stall.signal, AbortSignal.timeout(DOWNLOAD_MS)]);
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  try {
-    const answer = await fetch(url, { signal });
-    for await (const chunk of answer.body ?? []) {
-      clearTimeout(timer);
-      timer = setTimeout(stalled, stallMs);
-      chunks.push(chunk);
-    }
-    if (!answer.ok) throw new Error(`Cannot get ${url}: status ${answer.status}`);
-    return await new Blob(chunks).bytes();
-  } finally {
-    clearTimeout(timer);
-  }
+async function download(url: string, timeoutMs: number): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+  if (answer.ok) return await answer.bytes();
+  await answer.body?.cancel();
+  throw new Error(`Cannot get ${url}: status ${answer.status}`);
 }
 
 /**
@@ -186,7 +167,7 @@ async function downloaded(
   try {
     const published = new TextDecoder().decode(await download(`${address}.sha256`, REACH_MS));
     await withProgress(progress, `downloading ${name} ${version}`, async () => {
-      const program = await download(address, STALL_MS);
+      const program = await download(address, DOWNLOAD_MS);
       const sum = createHash("sha256").update(program).digest("hex");
       if (!published.startsWith(sum)) {
         throw new Error(`Cannot use ${address}: its SHA-256 is ${sum}, expected ${published}`);

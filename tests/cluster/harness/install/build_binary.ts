@@ -85,7 +85,6 @@ function goEnvironment(path: string): Record<string, string> {
 
 export interface GoModule {
   readonly files: Readonly<Record<string, string>>;
-  /** For `go build -ldflags`. */
   readonly linkerFlags: string;
 }
 

@@ -19,7 +19,6 @@ import { type Progress, withProgress } from "../progress.ts";
 import { runningComponent, stopComponent } from "../running_component.ts";
 import { findProgram, isExecutable, run } from "../shell.ts";
 
-/** Options from the command line and the environment. */
 export interface PrepareOptions {
   /** Undefined leaves it as it is, which is `none` at first. */
   readonly cpuManager: NodeOptions["cpuManager"] | undefined;
@@ -67,7 +66,6 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   await writeSettings(instance, settings);
 }
 
-/** The paths of all programs of the cluster, found, downloaded or built. */
 export async function findBinaries(
   options: Pick<PrepareOptions, "folders" | "path" | "progress">,
 ): Promise<Record<string, string>> {
