@@ -262,7 +262,7 @@ function pairs(authority: Validity, serving: Validity, names = WEBHOOK_NAMES): S
 const LONG = lifeFrom(START_MS, AUTHORITY_LIFE_MS);
 const SHORT = lifeFrom(START_MS, SERVING_LIFE_MS);
 
-/** The certificate to make so long after the start, and the last word of the reason. */
+/** The certificate to make so long after the start, and the end of the reason. */
 function step(stored: StoredPairs | { readonly fault: string } | undefined, afterMs = 0): string {
   const next = certificateStep(stored, { names: WEBHOOK_NAMES, nowMs: START_MS + afterMs });
   return next === undefined ? "nothing" : `${next.make} ${next.why.split(" ").at(-1)}`;
