@@ -58,6 +58,12 @@ function logged(text: string, flags: ReadonlyMap<string, string> = new Map()): s
   return lines.join("; ");
 }
 
+/** Faults of settings that don't fit together. */
+function unfit(text: string): string {
+  const settings = effectiveSettings(CONTROLLER_SETTINGS, { file: { path: "f", text } });
+  return "faults" in settings ? settings.faults.join("; ") : "";
+}
+
 pureYAML("sentences of the controller's start and settings", () =>
   assertTexts(
     {
@@ -65,6 +71,9 @@ pureYAML("sentences of the controller's start and settings", () =>
       "refused settings": () => logged("a: 1"),
       "overridden settings": () => logged("market: off", new Map([["--market", "on"]])),
       "market off in refused settings": () => logged("market: off\na: 1"),
+      "one port": () =>
+        unfit('controller: {listen: ":9443"}\nwebhook: {enabled: on, listen: "0.0.0.0:9443"}'),
+      "silence": () => unfit("{controller: {agentSilentAfter: 119s}, agent: {heartbeat: 60s}}"),
       "no answer": () => checked(new ApiError(0, "Unreachable", "no route")),
       "no CustomResourceDefinition": () => checked({ servesAllocations: false }),
       "old CustomResourceDefinition": () => checked({ unknownFields: ["spec.a"] }),
@@ -78,6 +87,10 @@ overridden settings
   warn Setting of the file is overridden
 market off in refused settings
   error Settings refused; info Setting changed
+one port
+  controller.listen is :9443 and webhook.listen is 0.0.0.0:9443: give each a port of its own
+silence
+  controller.agentSilentAfter is 119s and agent.heartbeat is 60s: make it 120s at least, two heartbeats
 no answer
   the API server does not answer the start check: no route
 no CustomResourceDefinition

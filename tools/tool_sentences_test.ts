@@ -41,6 +41,13 @@ Deno.test("sentences of the tools", () =>
       "permissions": () => messageOf(() => permissionFlags({ all: true })),
       "missing tools": () =>
         problem({ installed: new Set(["kubectl"]), kindClusters: [], follow: true }),
+      "no daemon": () =>
+        problem({
+          installed: new Set(["docker", "kind", "kubectl"]),
+          dockerRuns: false,
+          kindClusters: [],
+          follow: true,
+        }),
       "no Kind cluster": () =>
         problem({
           installed: new Set(["docker", "kind", "kubectl"]),
@@ -57,6 +64,8 @@ permissions
   Cannot turn the permission set into flags: all is true, expected one of read, write, net, env, sys, run, ffi, import with true, false or a list without commas
 missing tools
   Cannot run dev: docker is missing: install Docker Engine (docs.docker.com/engine/install); kind is missing: install Kind 0.31 or newer (kind.sigs.k8s.io)
+no daemon
+  Cannot run dev: Docker's daemon does not answer; start it, or join the group docker if docker info says that permission is denied
 no Kind cluster
   Cannot run dev: the context production is not a Kind cluster, so images can't be loaded into it; unset KUBECONFIG for a new Kind cluster, or push images and apply manifests/overlays/release
 duration in a CRD

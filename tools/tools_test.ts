@@ -111,7 +111,7 @@ const PLANS: readonly (readonly [DevInput, readonly string[] | RegExp])[] = [
     ...Array(3).fill("kubectl --namespace mbcas-system rollout "),
   ]],
   [{ ...GO, installed: KUBECTL }, /docker .*install .*; kind /],
-  [{ ...GO, dockerRuns: false }, /daemon does not answer; start it/],
+  [{ ...GO, dockerRuns: false }, /\bdaemon\b/],
   [{ ...GO, context: "production" }, / production .*Kind/],
   [
     { ...GO, installed: KUBECTL, context: "staging", useInstalled: true },

@@ -101,12 +101,12 @@ Deno.test("admissionRoutes() allows what a mutator fails on, warns the client, a
 Deno.test("admissionRoutes() refuses bodies that are no review, and says why", async () => {
   const { post, results, warned, debugged } = stage([LABELS]);
   const bodies: readonly (readonly [unknown, RegExp])[] = [
-    ["", / 0 characters .* not JSON\n$/],
-    ["{", /not JSON/],
-    [{ ...REVIEW, request: undefined }, /^Cannot read an admission review: /],
-    [{ ...REVIEW, request: { ...REVIEW.request, operation: "GET" } }, /operation /],
+    ["", / 0 characters .*\n$/],
+    ["{", / 1 characters /],
+    [{ ...REVIEW, request: undefined }, / request is missing\b/],
+    [{ ...REVIEW, request: { ...REVIEW.request, operation: "GET" } }, /operation is "GET"/],
     // Bytes, not characters.
-    [LARGEST.slice(1) + "\u00e4", /more than 3145728 bytes/],
+    [LARGEST.slice(1) + "\u00e4", / 3145728 bytes$/m],
   ];
   for (const [body, message] of bodies) {
     const answer = await post(body);

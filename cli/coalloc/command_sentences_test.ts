@@ -89,6 +89,8 @@ sceneTest("sentences of all commands", async (scene) => {
         await runCoalloc(["version"], { ...world, connect: () => Promise.resolve(shown) });
         return scene.out.split("\n").slice(1).join("\n");
       },
+      "no installation": async () =>
+        (await scene.said("version")()).trimEnd().split("\n").at(-1) ?? "",
       "status 0": refused(0, "connection refused."),
       "status 401": refused(401, "Unauthorized"),
       "status 403": refused(403, 'pods is forbidden: User "a" cannot list resource "pods"'),
@@ -105,6 +107,8 @@ sceneTest("sentences of all commands", async (scene) => {
 hidden installation
 | Server: v1
 | Controller: not known, you may not read the installation
+no installation
+  Controller: not installed
 status 0
   Cannot look: connection refused; is the API server up? try kubectl cluster-info
 status 401

@@ -166,7 +166,15 @@ placedTest("sentences of placement: pages", SHOP, async (scene) => {
   remember(scene, "short", { shortage: { untilMs: NOW + 60_000, rounds: 1 } });
   remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
   await assertTexts(
-    printed(scene, "placement", "placement web", "placement -n far"),
+    {
+      ...printed(scene, "placement", "placement web", "placement -n far"),
+      "window": async () => /^Spec: .*$/m.exec((await scene.ran("placement late"))[1])?.[0] ?? "",
+      "off": () => {
+        scene.placement.variables = {};
+        scene.settings = "placement:\n  enabled: false\n";
+        return scene.said("placement")().then((text) => text.split("\n").at(-2) ?? "");
+      },
+    },
     `\
 placement
 | WORKLOAD           SPOT   ON-DEMAND   PENDING   PHASE                                NEXT
@@ -200,6 +208,10 @@ placement -n far
 | No workloads are placed here.
 |
 | No workload of namespace far asks for placement, or placement is off (placement.enabled); the component placement of the manifests turns it on
+window
+  Spec: 50 % spot; moved from 0 2 * * * on for 60 min
+off
+  Placement is off (placement.enabled): this is the last published state
 `,
   );
 });
@@ -258,7 +270,7 @@ pure("sentences of placement: phases that those pages do not have", () => {
     const workload = { ...web, phase, message: "why" };
     return `${phaseText(workload, 0)}, next ${nextText(workload, 0)}`;
   };
-  const phases = ["BlockedByBudget", "Bound", "Returning", "Unknown"] as const;
+  const phases = ["BlockedByBudget", "Bound", "LeftAlone", "Returning", "Unknown"] as const;
   return assertTexts(
     Object.fromEntries(phases.map((phase) => [phase, shown(phase)])),
     `\
@@ -266,6 +278,8 @@ BlockedByBudget
   blocked by a budget, next none: why
 Bound
   none may move, next none: why
+LeftAlone
+  takes no part, next none: why
 Returning
   returning, next -
 Unknown

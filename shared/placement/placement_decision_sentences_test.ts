@@ -252,6 +252,53 @@ remade: make pod web-0 again unless it finds a spot node, made for spot in this 
 `,
   ));
 
+/** The reason for which no pod of a whole workload moves. */
+const waiting =
+  (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
+    const decision = decideMove(wholeInput(pods, { nowMs: NOW, ...changes }), PLACEMENT_DEFAULTS);
+    return "wait" in decision ? decision.message : "";
+  };
+
+pure("sentences of waits", () => {
+  const { spec, workload } = wholeInput(RUNNING);
+  const set = [0, 1].map((ordinal) =>
+    placedPod(`db-${ordinal + 2}`, ordinal === 0 ? { class: "spot" } : {})
+  );
+  return assertLines(
+    {
+      "AsSpecified": waiting(placedPods({ spot: 2, "on-demand": 2 })),
+      "SpotFallback": waiting(placedPods({ "on-demand": 4 }), { shortage: SHORTAGE }),
+      "WindowClosed": waiting(RUNNING, {
+        spec: { ...spec, window: { schedule: "0 22 * * *", durationMs: 1000 } },
+      }),
+      "MoveCooldown": waiting(RUNNING, {
+        lastMoveAtMs: NOW,
+        ineffectiveMoves: { count: 1, misplaced: 1, spec },
+      }),
+      "EvictionRate": waiting(RUNNING, { evictionFromMs: NOW + 1 }),
+      "NoneEvictable": waiting(set, {
+        workload: {
+          ...workload,
+          kind: "StatefulSet",
+          replicas: 2,
+          present: 2,
+          ready: 2,
+          updated: 2,
+        },
+        spec: { ...spec, minOnDemand: 1 },
+      }),
+    },
+    `\
+AsSpecified: each replica is where it should be
+SpotFallback: spot nodes are short
+WindowClosed: 0 22 * * * opens it
+MoveCooldown: it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may pods be evicted?
+EvictionRate: it is used up
+NoneEvictable: pod db-3: the floor needs it
+`,
+  );
+});
+
 pure("sentences of pods in a status", () => {
   const pods = [
     placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),

@@ -150,15 +150,16 @@ Deno.test("snapshot() reads each part, and what is not there as empty", async ()
   const [lease] = leases.value;
   assert.equal((lease?.renewTimeMs ?? 0) - (lease?.writtenAtMs ?? 0), 7000);
   assert.deepEqual(unready.value[0]?.dnsError, "x: dns error: y");
-  assert.match(webhook.value?.bundles[0]?.problem ?? "", /^Cannot read certificates/);
+  assert.match(webhook.value?.bundles[0]?.problem ?? "", /certificates/);
 });
 
 Deno.test("snapshot() names the right that a part lacks", async () => {
   const { nodes, kubelets, server } = await read({
     forbidden: { "/api/v1/nodes": 'list resource "nodes"' },
   });
-  const missing = { unread: "the right to list nodes is missing" };
-  assert.deepEqual([nodes, kubelets], [missing, missing]);
+  for (const one of [nodes, kubelets]) {
+    assert.match("unread" in one ? one.unread : "", / list nodes /);
+  }
   assert("value" in server);
 });
 
@@ -175,9 +176,10 @@ Deno.test("snapshot() goes on where kubelets may not be asked, with the right th
   const { kubelets, nodes } = await read({
     forbidden: { "/api/v1/nodes/node-1/proxy/configz": 'get resource "nodes/proxy"' },
   });
-  const missingRight = "the right to get nodes/proxy is missing";
-  assert.deepEqual(kubelets, { value: [{ node: "node-1", clusterDNS: [], missingRight }] });
-  assert("value" in nodes);
+  assert("value" in kubelets && "value" in nodes);
+  const [{ missingRight, ...kubelet } = { missingRight: "" }, ...others] = kubelets.value;
+  assert.match(missingRight ?? "", / get nodes\/proxy /);
+  assert.deepEqual([kubelet, others], [{ node: "node-1", clusterDNS: [] }, []]);
 });
 
 Deno.test("snapshot() has a program's pod that is not ready where its node gives no log", async () => {

@@ -29,9 +29,9 @@ placedTest("placementCommand() shows those that take no part if asked to", SHOP,
   const [code, wide, err] = await placementOf(scene, "-o", "wide");
   assert.deepEqual([code, err], [0, ""]);
   assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
-  const off = /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m;
+  const off = /^deployment\/off .* spotalis\.io\/enabled .*"true"$/m;
   assert.match(wide, off);
-  assert.doesNotMatch(wide, /-o wide shows/);
+  assert.doesNotMatch(wide, /-o wide/);
 });
 
 placedTest("placementCommand() reports one workload in detail", SHOP, async (scene) => {
@@ -40,7 +40,7 @@ placedTest("placementCommand() reports one workload in detail", SHOP, async (sce
   assert.match(bad, /^ {2}on-demand {2}1$/m);
   assert.doesNotMatch(bad, /Next:|█/);
   const [, late] = await placementOf(scene, "late");
-  assert.match(late, /^Spec: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
+  assert.match(late, /^Spec: 50 % .* 0 2 \* \* \* .* 60 min$/m);
 });
 
 placedTest("placementCommand() shows revisions apart while a rollout lasts", [], async (scene) => {
@@ -133,10 +133,10 @@ placedTest("placementCommand() leaves out columns without room", SHOP, async (sc
 });
 
 placedTest("placementCommand() reports what is off, if it is seen", PLAIN, async (scene) => {
-  const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
+  const off = /\(placement\.enabled\)/;
   const out = async (): Promise<string> => (await placementOf(scene))[1];
   scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
-  assert.doesNotMatch(await out(), /is off|No controller/);
+  assert.doesNotMatch(await out(), /placement\.enabled|No controller/);
   scene.placement.variables = {};
   assert.match(await out(), off);
   scene.settings = "market:\n  enabled: true\nplacement:\n  enabled: true\n";

@@ -298,7 +298,7 @@ pureYAML("patchText() makes no container of one that the template no longer has"
     template("StatefulSet/db", 1, []),
   ]);
   assert.deepEqual([...read.keys()], ["Deployment shop/web"]);
-  assert.match(text, /^# proxy of deployment\/web: left out: .*template/m);
+  assert.match(text, /^# proxy of deployment\/web: .*template/m);
 });
 
 pureYAML("patchText() lowers memory no nearer to the usage than is safe, in any mode", () => {

@@ -19,7 +19,14 @@ const FORBIDDEN = new ApiError(403, "Forbidden", "forbidden");
 
 shopTest("sentences of recommend: pages", async (scene) => {
   await assertTexts(
-    printed(scene, "recommend", "recommend web", "recommend -o patch"),
+    {
+      ...printed(scene, "recommend", "recommend web", "recommend -o patch"),
+      "legend, times": async () => {
+        scene.terminal = { columns: 100, rows: 20 };
+        const [web, db] = [await page(scene, "web")(), await page(scene, "db")()];
+        return [/^.*up to P50.*$/m.exec(web), /^.*ago.*$/m.exec(db)].join("\n");
+      },
+    },
     `\
 recommend
 | WORKLOAD         CONTAINER   CPU                 MEMORY           CPU LIMIT       MEMORY LIMIT   STATUS        REASON
@@ -97,6 +104,9 @@ recommend -o patch
 |               cpu: 1500m
 |             limits:
 |               cpu: "3"
+legend, times
+  █ up to P50, ▓ to P90, ▒ to P95, ░ to P99, ─ to the largest sample; │ the recommended request
+  Recommended 4m ago, last applied 26h ago in place
 `,
   );
 });

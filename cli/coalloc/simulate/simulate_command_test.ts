@@ -25,7 +25,7 @@ traceTest("simulateCommand() shows every algorithm and the verdict", async (scen
   const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
   assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
   const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
-  assert.match(head, /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/);
+  assert.match(head, /^rps\.txt \(rps, .* 1 s\): 1 minute; .* 0\.480 .* 0\.640\.$/);
   assert.match(service, /200m.*800m;.* 2 seeds\. .*SLO: P99/);
   assert.equal(gap, "");
   assert.match(
@@ -98,7 +98,7 @@ traceTest("simulateCommand() reads standard input, and plays arrivals and usage"
     await scene.run("simulate", "--trace", "cpu.csv", "--limit", "500m", "--minutes", "1"),
     0,
   );
-  assert.match(scene.out, /the busiest 1 of its 2 minutes/);
+  assert.match(scene.out, / 1 of its 2 minutes;/);
   assert.match(scene.out, /\nThe usage .* limit: /);
 });
 
@@ -106,14 +106,14 @@ traceTest("simulateCommand() writes the page to standard output", async (scene) 
   const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
   const world = { ...scene.world, clock: passing(0) };
   assert.equal(await runCoalloc(args, { ...world, outIsTerminal: true }), 2);
-  assert.match(scene.err, /^Cannot show .*--html > page\.html;/);
+  assert.match(scene.err, /--html > page\.html;/);
   scene.err = "";
   assert.equal(await runCoalloc(args, world), 0);
   assert.match(scene.out, /^<!doctype html>/);
   assert.match(scene.out, /<title>.*: rps\.txt<\/title>/);
   assert.match(scene.out, /<h2>Limit against demand<\/h2>/);
-  assert.match(scene.out, /inside a sample .* modelled/);
-  assert.match(scene.out, /<b>rps\.txt<\/b>: your own file/);
+  assert.match(scene.out, /inside a sample /);
+  assert.match(scene.out, /<b>rps\.txt<\/b>: /);
   assert.match(scene.err, /^rps\.txt \(rps/);
 });
 
@@ -193,9 +193,9 @@ pure("simulateRequest() names flag, value and remedy of a mistake", () => {
   for (
     const [line, message] of [
       ["--seeds 0", /--seeds <count>.*'0'.* 1 to 100/],
-      ["--minutes 1.5", /--minutes <count>.*'1\.5'.*whole number from 1 to 1440/],
-      ["--cost-ms -8", /--cost-ms <ms>.*'-8'.*a number from 0\.1 to 60000/],
-      ["--slo-ms soon", /--slo-ms <ms>.*'soon'.*a number from 1/],
+      ["--minutes 1.5", /--minutes <count>.*'1\.5'.*whole.* 1 to 1440/],
+      ["--cost-ms -8", /--cost-ms <ms>.*'-8'.* 0\.1 to 60000/],
+      ["--slo-ms soon", /--slo-ms <ms>.*'soon'.* from 1\b/],
       ["--scale-p95 NaN", /--scale-p95 <cores>.*'NaN'.*from 0\.01 to 512/],
       ...["0", "-1", "600"].map((wrong) => [`--limit ${wrong}`, /--limit <cpu>/] as const),
       ["--trace --json", /'--json'.*\.\/--json/],

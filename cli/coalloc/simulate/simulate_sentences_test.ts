@@ -118,7 +118,11 @@ pure("sentences of simulate: what was replayed", () =>
         );
         const runs = syntheticRuns({ pods: 1, minutes: 1 });
         const text = simulatePage({ ...rest, replay: { ...replay, outcomes, runs } });
-        return [/<title>.*(?=<\/title>)/, /One container alone[^.]*\.[^.]*\./]
+        return [
+          /<title>.*(?=<\/title>)/,
+          /One container alone[^.]*\.[^.]*\./,
+          /<b>cpu\.csv.*?(?=<\/li>)/,
+        ]
           .map((part) => part.exec(text)?.[0]).join("\n");
       },
       "arrivals": () => {
@@ -141,6 +145,7 @@ usage at the limit
 page
   <title>What would have happened: cpu.csv
   One container alone on a node of 22 cores, which is never short; limits stay between the product&#39;s floor and ceiling for it under every algorithm. The table has medians over the seeds, the plots show the first.
+  <b>cpu.csv</b>: your own file. Licence: as you hold it.
 arrivals
   Requests come when they were recorded; what each costs in CPU is drawn.
 `,
@@ -166,6 +171,8 @@ pure("sentences of simulate: files", () => {
       "alike series": chosen([{}, {}]),
       "guess": async () => (await read("1\n".repeat(60))).guess ?? "",
       "empty": () => messageOf(() => read("")),
+      "no load": () => messageOf(() => read("0\n".repeat(60))),
+      "short": () => messageOf(() => read("5\n5\n")),
       "series of no export": () => messageOf(() => read("1\n1\n", { series: new Map() })),
     },
     `\
@@ -181,6 +188,10 @@ guess
   Trace "f" is read as rps; give --format otherwise
 empty
   Cannot read trace "f": it is empty, expected a history of requests or CPU (read as rps; give --format otherwise)
+no load
+  Cannot read trace "f": every value in it is 0, expected some load: export a stretch with some (read as rps; give --format otherwise)
+short
+  Cannot read trace "f": it is 2 s long, expected at least a minute: export a longer stretch (read as rps; give --format otherwise)
 series of no export
   Cannot read trace "f": it is taken for rps, and --series chooses in a Prometheus export (read as rps; give --format otherwise)
 `,
