@@ -366,7 +366,10 @@ export const ALGORITHM_NOTES: ReadonlyMap<string, string> = new Map([
     ENTRIES.oracle.algorithm,
     "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than CoAllocator; an algorithm that lets one request in a hundred wait longer may cost less",
   ],
-  [ENTRIES.equalCores.algorithm, "a yardstick: fixed limits that cost the cores of CoAllocator"],
+  [
+    ENTRIES.equalCores.algorithm,
+    "a yardstick: fixed limits that cost the cores of coallocator-tight",
+  ],
   [
     ENTRIES.alone.algorithm,
     "a yardstick: the pods beside a noisy neighbour, without it and without limits, which their SLO is made from",

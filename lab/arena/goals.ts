@@ -60,13 +60,13 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
     ...results.map(latencyGoal),
     ...bursts.flatMap((stage) => [
       figureGoal(stage, {
-        measure: "reaction to a 4x burst, median, ms",
+        measure: "reaction to a 4x burst, median, ms (tight)",
         score: "reactionMsMedian",
         goal: REACTION_MEDIAN_MS,
         likeCores: true,
       }),
       figureGoal(stage, {
-        measure: "reaction to a 4x burst, P95, ms",
+        measure: "reaction to a 4x burst, P95, ms (tight)",
         score: "reactionMsP95",
         goal: REACTION_P95_MS,
         likeCores: true,
@@ -74,7 +74,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
     ]),
     ...results.map((stage) =>
       figureGoal(stage, {
-        measure: "changes per pod and minute",
+        measure: "changes per pod and minute (tight)",
         score: "changesPerPodMinute",
         goal: CHANGES_PER_POD_MINUTE,
       })
@@ -83,7 +83,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
     ...traces.map(throttledGoal),
     ...results.filter(({ name }) => name === "eight-equal").map((stage) =>
       figureGoal(stage, {
-        measure: "Jain's index, eight equal pods",
+        measure: "Jain's index, eight equal pods (tight)",
         score: "jain",
         goal: JAIN,
         bound: "at least",
@@ -92,7 +92,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
     beyondCapacityGoal(results),
     ...results.filter(({ kind }) => kind === "steps").map((stage) =>
       figureGoal(stage, {
-        measure: "time to converge after a step, longest, s",
+        measure: "time to converge after a step, longest, s (tight)",
         score: "convergeS",
         goal: CONVERGE_S,
       })
@@ -173,8 +173,8 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
   const ours = stages.map(({ outcomes }) => findEntry(outcomes, ENTRIES.tight));
   if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
   return goalOf({
-    measure: "raises beyond capacity, s, worst seeds",
-    where: "all stages",
+    measure: "raises beyond capacity, s, worst seeds (tight)",
+    where: "stages played",
     bound: "at most",
     goal: 0,
     coallocator: ours.reduce((sum, one) => sum + (one?.most.overCapacityS ?? 0), 0),
@@ -199,7 +199,7 @@ function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
   );
   if (!Number.isFinite(goal)) return undefined;
   return goalOf({
-    measure: "cores allocated at the SLO",
+    measure: "cores allocated at the SLO (tight)",
     where: name,
     bound: "at most",
     goal,
@@ -213,7 +213,7 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
   const equal = findEntry(outcomes, ENTRIES.equalCores)?.median.throttledMsPerS;
   if (ours === undefined || equal === undefined) return undefined;
   return goalOf({
-    measure: "throttled time / that of static limits of the same cores",
+    measure: "throttled time / that of static limits of the same cores (tight)",
     where: name,
     bound: "at most",
     goal: SHARE_OF_EQUAL_CORES,

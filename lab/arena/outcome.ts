@@ -127,7 +127,7 @@ export const ENTRIES = {
   /** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
   tight: { algorithm: "coallocator-tight", setting: "limits follow demand" },
   /** The users' original limits, scaled so that their sum is the mean of CoAllocator's. */
-  equalCores: { algorithm: "static-equal", setting: "cores of coallocator" },
+  equalCores: { algorithm: "static-equal", setting: "cores of tight" },
   /** The users' original limits, never changed. */
   asItIs: { algorithm: "static", setting: "as it is" },
   /** The fewest cores with which no request waits long, found with the trace known in advance. */

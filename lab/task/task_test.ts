@@ -310,7 +310,7 @@ pure(
     assert.deepEqual(lines.slice(3, 10).map((line) => line.split(/ {2,}/).slice(0, 4)), [
       ["captain", "target 0.1", "held", "1.90"],
       ["hpa", "target 0.8", "missed", "3.00"],
-      ["static-equal", "cores of coallocator", "held", "1.50"],
+      ["static-equal", "cores of tight", "held", "1.50"],
       ["unlimited", "no ceiling", "held", "8.00"],
       ["coallocator", "default", "held", "1.50"],
       ["coallocator-tight", "limits follow demand", "held", "4.00"],

@@ -45,7 +45,7 @@ export function renderReport(
         <h1>${headline(ours, theirs)}</h1>
         ${tally}
         <p
-          class="scale">Throttled: milliseconds per second in which pods could have run but their limits held them back, summed over the pods.</p>
+          class="scale">Throttled: milliseconds per second in which threads could have run but their limits held them back, summed over all threads.</p>
         <dl class="tiles">${tiles}</dl>
       </header>
       <main>

@@ -46,7 +46,8 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     name: "Throttled",
     label: "throttled ms/s",
     unit: "ms/s",
-    meaning: "time in which a pod could have run but its limit held it back, summed over the pods",
+    meaning:
+      "time in which a thread could have run but a limit held it back, summed over all threads",
   }),
   figure("p50Ms", {
     name: "P50 latency",
