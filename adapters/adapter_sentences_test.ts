@@ -207,7 +207,7 @@ missing plugin
 missing plugin with a hint
   Cannot log in as user "me": plugin "no-such-login" is not there; get it
 plugin of an unknown mode
-  Cannot log in as user "me": interactiveMode of plugin "sh" is "Sometimes", expected Never, IfAvailable, Always
+  Cannot log in as user "me": interactiveMode of plugin "sh" is "Sometimes"; set one of Never, IfAvailable, Always
 plugin that must ask
   Cannot log in as user "me": interactiveMode of plugin "sh" is Always, but standard input is not a terminal; run the command in a terminal
 `,

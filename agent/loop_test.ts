@@ -233,6 +233,18 @@ loopTest("goes on while the API is down, and writes when it is back", async (sce
   assert.ok(limitOf("a") >= 1500, `${limitOf("a")}`);
 });
 
+pure("runNodeLoop() begins once the API is there", async () => {
+  const { api, startAgent, writes, pass } = stage();
+  api.stop();
+  const { rounds, stop } = startAgent();
+  await pass(20_000);
+  assert.equal(rounds.length, 0);
+  api.start();
+  await pass(40_000);
+  assert.ok(rounds.length > 0 && writes() >= PODS.length);
+  await stop();
+});
+
 pure("runNodeLoop() takes over the limits of an agent before it without a change", async () => {
   const { startAgent, writes, limits, pass } = stage();
   const first = startAgent({ idleCPU: "free" });

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { clearMarket } from "@coallocator/coallocator/market";
-import {
-  decide,
-  MANUAL_CHAIN,
-  parsePod,
-  patchParts,
-  resizePatch,
-} from "@coallocator/coallocator/resize";
+import { decide, MANUAL_CHAIN, parsePod, resizePatch } from "@coallocator/coallocator/resize";
 import { pure } from "../../tests/fixtures/pure.ts";
 
 pure("the library clears a market, and makes the patch of a limit that a pod may have", () => {
@@ -28,9 +22,8 @@ pure("the library clears a market, and makes the patch of a limit that a pod may
     },
   });
   const { changes } = decide(MANUAL_CHAIN, { pod }, { limits: [["app", 750]] });
-  const parts = patchParts({ pod, source: "manual", changes, originals: new Map() });
-  assert.deepEqual(parts.map((part) => resizePatch(pod.metadata.uid, part.changes)), [{
+  assert.deepEqual(resizePatch(pod.metadata.uid, changes), {
     metadata: { uid: "u" },
     spec: { containers: [{ name: "app", resources: { limits: { cpu: "750m" } } }] },
-  }]);
+  });
 });

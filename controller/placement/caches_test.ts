@@ -127,6 +127,16 @@ Deno.test("createWebhookView() calls with each changed pod and its workload, and
   assert.equal(changes, 3);
 });
 
+Deno.test("createWebhookView() is synced when each cache is", () => {
+  const { caches, view } = stage();
+  assert.ok(view.synced);
+  for (const one of [caches.volumes, caches.replicaSets, caches.pods, caches.deployments]) {
+    one.synced = false;
+    assert.ok(!view.synced);
+    one.synced = true;
+  }
+});
+
 const sample = sampleWorkload();
 const WEB: Workload = { ...sample, metadata: { ...sample.metadata, uid: "d" } };
 const NEW = { namespace: "shop", uid: "", resourceVersion: "" };

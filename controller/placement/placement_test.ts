@@ -216,6 +216,14 @@ pure("createEvictionLog() retries after the cooldown, and backs off when denied"
   assert.equal(evictionStage().log.retryAfterMs("b"), undefined);
 });
 
+pure("createEvictionLog() bounds the wait, whatever the cooldown", () => {
+  for (const [cooldownMs, waitMs] of [[0, 1000], [86_400_000, 60_000]] as const) {
+    const { log } = evictionStage(cooldownMs);
+    log.answered("a", BLOCKED);
+    assert.equal(log.retryAfterMs("a"), waitMs);
+  }
+});
+
 pure("createEvictionLog() knows a repeated refusal for half an hour", () => {
   const { log, at } = evictionStage();
   const again = (...answers: readonly EvictionAnswer[]) =>

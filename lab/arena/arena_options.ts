@@ -61,7 +61,7 @@ export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaO
   const problem = missingTrace(flags) ??
     (flags.trace !== undefined && flags.scenes !== undefined
       ? "--scenes names scenes of the project: leave out --trace or --scenes"
-      : undefined);
+      : sloBeyondGiveUp(flags));
   if (problem !== undefined) return usageError("arena", problem);
   const defaults = {
     algorithms: algorithmNames(),
@@ -70,6 +70,15 @@ export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaO
     report: json ? false as const : DEFAULT_REPORT,
   };
   return { kind: "flags", flags: { ...defaults, ...flags } };
+}
+
+/** An SLO that every algorithm holds, since no request waits longer. */
+function sloBeyondGiveUp(
+  { sloMs = 0, giveUp }: Partial<ArenaOptions> & Pick<ArenaOptions, "giveUp">,
+): string | undefined {
+  return giveUp === 0 || sloMs < 1000 * giveUp
+    ? undefined
+    : `--slo-ms ${sloMs} is not below --give-up ${giveUp}, in seconds: raise --give-up, or set it to 0`;
 }
 
 function arenaCommand(): Command {

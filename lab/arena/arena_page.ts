@@ -196,9 +196,10 @@ function findings({ outcomes }: StageResult): string {
   ];
   return named.flatMap(([name, outcome]) => {
     if (outcome === undefined) return [];
-    const { median: { coresAllocated }, sloHeld } = outcome;
+    const { median: { coresAllocated, victimsP99Ms }, sloHeld } = outcome;
+    const latencyName = victimsP99Ms === undefined ? "P99" : "victims' P99";
     return [
-      `${name}: ${formatFigure(coresAllocated)} cores, P99 ${
+      `${name}: ${formatFigure(coresAllocated)} cores, ${latencyName} ${
         formatFigure(medianLatency(outcome))
       } ms, SLO ${sloHeld ? "held" : "missed"}.`,
     ];

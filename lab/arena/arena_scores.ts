@@ -187,7 +187,7 @@ export interface BacklogOptions {
 
 /**
  * Work that has come and is not done, in ms of CPU, at the end of each step: what came less what was
- * used, and no more than came since the clients that give up next made their requests.
+ * used, and no more than came in the last `giveUp` seconds.
  */
 export function backlog(
   { demand, usage }: Pick<PodSeries, "demand" | "usage">,

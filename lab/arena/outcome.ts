@@ -45,11 +45,11 @@ export const SLO_MARGIN_MS = 100;
 
 /**
  * The SLO, whole ms: the median of the P99 latencies without any limit, one per seed, and a CFS
- * period; less than the time after which clients give up, s, so that an algorithm under which they do
- * misses it.
+ * period. At most a CFS period below the time after which clients give up, s: an algorithm with a P99
+ * of requests that were given up misses it.
  */
 export function sloAbove(latenciesMs: readonly number[], giveUp: number): number {
-  const most = giveUp === 0 ? Infinity : 1000 * giveUp - SLO_MARGIN_MS;
+  const most = giveUp === 0 ? Infinity : Math.max(1, 1000 * giveUp - SLO_MARGIN_MS);
   return Math.min(most, Math.round(quantile(latenciesMs, 0.5) + SLO_MARGIN_MS));
 }
 

@@ -155,6 +155,7 @@ pure("parseArenaOptions() and parseDemoOptions() name flag, value and remedy of 
     ["arena --algorithms captain,magic", /--algorithms .*'magic', .*static, hpa/],
     ["arena --scenes magic", /--scenes .*'magic', .*light-services/],
     ["arena --scenes batch --trace f", /leave out --trace or --scenes/],
+    ["arena --slo-ms 250 --give-up 0.25", /--slo-ms 250 .*--give-up 0\.25/],
     ["arena --format csv --trace f", /'csv'.*rps, cores, arrivals/],
     ["arena --scale-p95 2", /'--scale-p95 2'.*--trace is missing/],
     ["arena --report --json", /'--json'.*\.\/--json/],

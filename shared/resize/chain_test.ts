@@ -3,22 +3,27 @@ import assert from "node:assert/strict";
 import {
   bounded,
   type ClaimFields as Fields,
+  claimTable as table,
   containerAt as at,
+  cpuRanges,
   decideClaim,
   decisionText,
   enforcedPod,
   guaranteedContainer,
+  guaranteedPair,
   guaranteedPod,
   marketClaim,
   marketDecision as market,
   podOf as pod,
+  podWith,
+  THERE,
   UNBOUNDED,
   wants,
 } from "../../tests/fixtures/market/decide_claim.ts";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { LimitRangeItem } from "../api/namespace.ts";
-import { type Pod, withResources } from "../api/pod.ts";
+import { type Pod, type ResizeCondition, withResources } from "../api/pod.ts";
 import { setsCPU } from "./checks/autoscalers.ts";
 import { resourceRangesOf } from "./checks/limit_range.ts";
 import { quotaCounts, type ScopedPod } from "./checks/resource_quota.ts";
@@ -85,6 +90,20 @@ forAll("decide() keeps a pod Guaranteed whatever limits are wanted", [
   assert.equal(changes.length, moved.length);
 }, 1);
 
+const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteedPair(200, 400) };
+
+table("decide() makes a partial raise within the quota, and holds without any room", [
+  [{ quotaRoom: { millicores: 55 } }, "app 250; QuotaExceeded"],
+  [{ quotaRoom: { millicores: 9 } }, "QuotaExceeded"],
+  [{ quotaRoom: { millicores: -50 } }, "QuotaExceeded"],
+  [{ quotaRoom: { millicores: -50 }, ...wants(150) }, "app 150"],
+  // Waits that follow in the chain do not hide that the quota is used up.
+  [{ quotaRoom: { millicores: 9 }, restMs: 300 }, "QuotaExceeded"],
+  // A raise that a LimitRange asks for is made whole, or not at all.
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 50 } }, "app 250/250; LimitRange"],
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 49 } }, "QuotaExceeded"],
+]);
+
 forAll("decide() never raises a pod by more than its quota leaves, and always lets it fall", [
   fc.array(fc.tuple(millicores, millicores), { minLength: 1, maxLength: 5 }),
   fc.integer({ min: -500, max: 2000 }),
@@ -139,6 +158,47 @@ pure("decide() holds for pods that can never be resized from each source, except
   const rules = new Set(RESIZABLE.flatMap(([, rule]) => rule ?? []));
   assert.deepEqual([...rules], PLATFORM_RULES.map(([reason]) => reason));
 });
+
+const EPHEMERAL = ["limits.ephemeral-storage"];
+const defaulting = { limitRange: { ...cpuRanges({}), defaults: EPHEMERAL } };
+
+table("decide() keeps to a LimitRange's ratio, and adds no default that the container lacks", [
+  // The ratio comes to 252.5 m.
+  [
+    { ...pod(at(200, { requests: { cpu: 101 } })), limitRange: cpuRanges({ ratio: 2.5 }) },
+    "app 252; LimitRange",
+  ],
+  [{ ...pod(at(200, { otherResources: EPHEMERAL })), ...defaulting }, "app 400"],
+  [
+    { ...pod(at(200, { otherResources: ["requests.ephemeral-storage"] })), ...defaulting },
+    "LimitRange/defaults LimitRange",
+  ],
+]);
+
+const behind = at(900, { applied: { limits: { cpu: 200 } } });
+const failed = (type: ResizeCondition["type"], reason: string): Fields =>
+  podWith({ containers: [behind], resizeConditions: [{ type, reason, message: "no" }] });
+
+table("decide() sends other limits after the kubelet has refused the last ones", [
+  [failed("PodResizePending", "Infeasible"), "app 400"],
+  [failed("PodResizeInProgress", "Error"), "app 400"],
+]);
+
+const CLAMPED = "OutsideBounds";
+
+table("decide() clamps what the agent wants into the published bounds", [
+  [{ ...bounded({}), ...wants(250) }, "app 250"],
+  [{ ...bounded({}), ...wants(90) }, `app 100; ${CLAMPED}`],
+  [{ ...bounded({}), ...wants(500) }, `app 400; ${CLAMPED}`],
+  [{ claims: [marketClaim(400, "unknown")] }, CLAMPED],
+  [{ ...bounded({ held: "lower" }), ...wants(150) }, THERE],
+  [{ ...bounded({ held: "lower" }), ...wants(500) }, `app 400; ${CLAMPED}`],
+  // The hold takes precedence over a ceiling that has come down, not over a floor that has come up.
+  [{ ...bounded({ held: "lower", ceiling: 150 }), ...wants(190) }, THERE],
+  [{ ...bounded({ held: "lower", floor: 240 }), ...wants(210) }, `app 240; ${CLAMPED}`],
+  [{ ...bounded({ held: "both", floor: 240 }), ...wants(50) }, THERE],
+  [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
+]);
 
 const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
 

@@ -1,8 +1,9 @@
 /**
  * The files of `deno task release:dry` on a real node, as docs/install.md has it: the chart is installed
  * into a namespace of its user's choice, tested, upgraded and uninstalled; then install.yaml is applied, from
- * which the chart does not differ, taken over by Helm, and deleted. Afterwards every pod has the limits that
- * it came with, and nothing of the product is left. The overlay of the other tests is taken away before, and is back in the end.
+ * which the chart does not differ, taken over by Helm, and deleted. Nothing of the product is left, and after
+ * the chart every pod has the limits that it came with. The overlay of the other tests is taken away before,
+ * and is back in the end.
  */
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";

@@ -56,9 +56,9 @@ async function runPlugin(
   if (command === undefined) throw loginFailed(user, "its plugin has no command");
   const name = `plugin "${command}"`;
   const { interactiveMode: mode } = exec;
-  if (mode !== undefined && !INTERACTIVE_MODES.includes(String(mode))) {
+  if (mode && !INTERACTIVE_MODES.includes(String(mode))) {
     const state = `interactiveMode of ${name} is "${mode}"`;
-    throw loginFailed(user, `${state}, expected ${INTERACTIVE_MODES.join(", ")}`);
+    throw loginFailed(user, `${state}; set one of ${INTERACTIVE_MODES.join(", ")}`);
   }
   if (mode === "Always" && !inIsTerminal) {
     const state = `interactiveMode of ${name} is Always, but standard input is not a terminal`;

@@ -357,3 +357,11 @@ pure("readHistory() asks nothing of containers where no pod is in the market", a
   assert.equal(whysOf(empty, "containersCPU").length, 1);
   assert(empty.queries.every((query) => !query.includes("container_")));
 });
+
+Deno.test("the report reads metrics that the programs have", async () => {
+  const read = await Deno.readTextFile(new URL("./read_history.ts", import.meta.url));
+  const listed = await Deno.readTextFile(new URL("../../../docs/metrics.md", import.meta.url));
+  const names = new Set(read.match(/\bmbcas_\w+/g));
+  assert.ok(names.size > 3);
+  for (const name of names) assert.ok(listed.includes(name), name);
+});

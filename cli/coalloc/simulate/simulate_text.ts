@@ -93,7 +93,7 @@ export function storySentences({ history, replay, request }: Story): string[] {
   const demand = expectedDemand(pod.workload(), scene.minutes * 60);
   const given = request.request !== undefined || request.originalLimit !== undefined;
   const assumed = given ? "" : " (assumed: give yours with --request and --limit)";
-  const isAbove = freeP99Ms !== undefined && sloMs > freeP99Ms;
+  const isAbove = freeP99Ms !== undefined && sloMs === Math.round(freeP99Ms + SLO_MARGIN_MS);
   const origin = isAbove ? `, ${SLO_MARGIN_MS} ms above that without any limit` : "";
   const slo = `SLO: P99 of at most ${formatFigure(sloMs)} ms${origin}.`;
   return [
@@ -133,7 +133,6 @@ export function notes({ history: { format, trace }, request: { originalLimit } }
 /** Usage above this share of the limit was probably throttled. */
 const TOUCHES = 0.9;
 
-/** Requests that clients gave up, or that took more than a second. */
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {
   if (reactionMsMedian === undefined) return "-";
   return `${formatFigure(reactionMsMedian)}/${formatFigure(reactionMsP95)}`;

@@ -3,14 +3,19 @@ import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   asks,
+  assertDecisions,
   autoPolicy,
   bareContainer,
+  LIMITS,
   MI,
   NOW_MS,
+  RECREATE,
   rightsizingSnapshot,
   sized,
   type SnapshotChoice,
   templateContainer,
+  valuesOf,
+  workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_snapshot.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
@@ -41,6 +46,40 @@ import {
 const WANTED: WantedResources = new Map([
   ["app", { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180 } }],
 ]);
+const ONLY_MEMORY = new Map([["app", { requests: { memory: 96 * MI }, limits: {} }]]);
+
+function changesOf(choice: SnapshotChoice, wanted = WANTED): Readonly<Record<string, unknown>> {
+  const { pods } = inPlacePlan(rightsizingSnapshot(choice), wanted);
+  return Object.fromEntries(
+    pods.map(({ pod: { metadata: { name } }, changes }) => [name, changes]),
+  );
+}
+
+pure("inPlacePlan() leaves out pods that would not fit on their node", () => {
+  const pods = [
+    workloadPod("short", [templateContainer()]),
+    workloadPod("above", [templateContainer({ requests: { cpu: 200 } })]),
+  ];
+  const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
+  assert.deepEqual(Object.keys(changesOf({ pods, nodes })), ["above"]);
+  assert.deepEqual(Object.keys(changesOf({ pods, nodes }, ONLY_MEMORY)), ["short", "above"]);
+});
+
+pure("inPlacePlan() leaves CPU limits to the market where it owns them", () => {
+  const of = (wanted: WantedResources, choice: SnapshotChoice = {}) => {
+    const snapshot = rightsizingSnapshot({ marketManages: true, ...choice });
+    const { originalLimits, pods: [first] } = inPlacePlan(snapshot, wanted);
+    const [{ requests, limits } = { requests: {}, limits: {} }] = first?.changes ?? [];
+    return { original: originalLimits.get("app"), requests, limits };
+  };
+  const memory = { memory: 96 * MI };
+  assert.deepEqual(of(WANTED), { original: 180, requests: { cpu: 150, ...memory }, limits: {} });
+  assert.deepEqual(of(ONLY_MEMORY), { original: undefined, requests: memory, limits: {} });
+  const equal = { containers: [sized([200, 128], [200, 128])] };
+  const moved = of(valuesOf(sized([150, 96], [150, 96])), equal);
+  assert.deepEqual(moved, { original: 150, requests: memory, limits: memory });
+  assert.equal(inPlacePlan(rightsizingSnapshot(), WANTED).originalLimits.size, 0);
+});
 
 pure("inPlacePlan() puts its values into force for new pods, and keeps those of before", () => {
   const log = { requests: { cpu: 20 }, limits: {} };
@@ -290,5 +329,42 @@ pure("withUnrecorded() counts unrecorded values as applied now", () => {
   const adoptedOn = { cpu: 180, memory: 64 * MI, memoryLimit: 128 * MI };
   assert.deepEqual(withUnrecorded({ ...record, inForce: [] }, cpu, now).inForce, [
     { container: "app", cpu: 180, adoptedOn },
+  ]);
+});
+
+/** Changed by another manager: the template has 100 m and 64 Mi of `app` since then. */
+function edited(hoursAgo: number, choice: SnapshotChoice = {}): SnapshotChoice {
+  const change = { atMs: NOW_MS - hoursAgo * HOUR_MS };
+  const recordedTemplate = [{ ...KNOWN, cpuChanged: change, memoryChanged: change }];
+  return { ...asks(150, 32), recordedTemplate, ...choice };
+}
+
+pure("recentlyEdited() lowers nothing for a day after a change", () => {
+  const of = (limits: readonly number[], strategy = {}, present = [200, 512]) =>
+    edited(1, {
+      ...asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 }),
+      containers: [sized([present[0] ?? 0, present[1] ?? 0], limits)],
+      strategy: { ...LIMITS, ...strategy },
+      memoryPeaks: new Map([["app", 800 * MI]]),
+    });
+  const smallChanges = { changeThresholdPercent: 1 };
+  const limitOnly = { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS };
+  const twoDaysAgo = NOW_MS - 48 * HOUR_MS;
+  const limits = "app cpu limit 700m, app memory limit 1056Mi";
+  const raised = "app cpu 600m, app memory 960Mi - RecentlyEdited";
+  assertDecisions([
+    [edited(1), "InPlace: app cpu 150m - RecentlyEdited"],
+    [edited(24), "InPlace: app cpu 150m, app memory 32Mi"],
+    // No limit comes where there was none.
+    [of([]), `InPlace: ${raised}`],
+    [of([800, 2048]), `InPlace: ${raised}`],
+    [of([650, 1000]), "InPlace: app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)"],
+    [of([650, 1000], smallChanges, [640, 990]), `InPlace: ${limits} - RecentlyEdited`],
+    [edited(1, limitOnly), "RecentlyEdited - RecentlyEdited"],
+    // A value that another manager has changed after rightsizing's own is left alone for a day.
+    [
+      edited(23.9, { ...asks(150, 96), strategy: RECREATE, lastAppliedMs: twoDaysAgo }),
+      "TakenBack",
+    ],
   ]);
 });

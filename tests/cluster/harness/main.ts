@@ -39,6 +39,8 @@ import { Command as Parser, CommanderError, Option } from "commander";
 
 /** The exit code of `status` where nothing runs that could be ready. */
 const NOT_UP = 3;
+/** Its exit code where the cluster is up and none of its programs runs: a killed run left it. */
+const NOTHING_RUNS = 4;
 
 const print = (text: string): void => console.log(text);
 // Progress goes to standard error: standard output carries the result alone.
@@ -51,7 +53,7 @@ interface Named {
 interface UpFlags extends Named {
   readonly cpuManager?: "none" | "static";
   readonly cpuQuota?: "on" | "off";
-  /** The harness calls itself so inside the namespace. */
+  /** Set when the harness runs itself inside the namespace. */
   readonly inside?: true;
 }
 
@@ -97,7 +99,10 @@ async function main(args: readonly string[]): Promise<number> {
       print(Object.values(binaries).join("\n"));
       exitCode = 0;
     });
-  named("status", "what runs; exit code 1 when not all is ready, 3 when it is not up at all")
+  named(
+    "status",
+    "what runs; exit code 1 when not all is ready, 3 when it is not up at all, 4 when nothing of it runs",
+  )
     .action(async (flags: Named) => {
       exitCode = foreignConfig() === undefined
         ? await status(ownInstance(flags))
@@ -210,9 +215,9 @@ async function status(instance: Instance): Promise<number> {
   if (!await isInside(instance)) {
     return await again(instance, ["status", "--name", instance.name]);
   }
-  const { ready, table } = await clusterStatus(instance);
+  const { ready, running, table } = await clusterStatus(instance);
   print(table);
-  return ready ? 0 : 1;
+  return ready ? 0 : running ? 1 : NOTHING_RUNS;
 }
 
 async function single(instance: Instance, action: string, component: string): Promise<number> {

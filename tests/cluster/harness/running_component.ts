@@ -168,6 +168,8 @@ function firstLine(text: string): string {
 
 export interface ClusterStatus {
   readonly ready: boolean;
+  /** True when any of its programs runs. */
+  readonly running: boolean;
   readonly table: string;
 }
 
@@ -181,6 +183,7 @@ export async function clusterStatus(instance: Instance): Promise<ClusterStatus> 
   const wide = Math.max(...rows.map(([name]) => name.length));
   return {
     ready: rows.every(([, , reason]) => reason === ""),
+    running: rows.some(([, pid]) => /\d/.test(pid)),
     table: [
       ...rows.map(([name, pid, reason]) =>
         `${name.padEnd(wide)}  ${pid.padEnd(8)}${reason === "" ? "ready" : reason}`

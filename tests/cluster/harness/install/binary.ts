@@ -143,8 +143,8 @@ async function foundBinaries(
 
 /** Long enough for a slow network, short enough to see that there is none. */
 const REACH_MS = 5_000;
-/** For the some 100 MB of a program: a build is faster than a server that takes longer. */
-const DOWNLOAD_MS = 600_000;
+/** A program has about 100 MB; a build is faster than a server that takes longer. */
+const DOWNLOAD_MS = 180_000;
 
 async function download(url: string, timeoutMs: number): Promise<Uint8Array<ArrayBuffer>> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
