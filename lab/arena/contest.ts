@@ -80,7 +80,7 @@ function playInContest(
   }
   if (isSameEntry(entry, ENTRIES.oracle)) {
     if (contest.oracle === undefined) throw new Error("Cannot play the oracle: it knows no SLO");
-    return playOracle(scene, { ...contest.oracle, giveUp: contest.giveUp });
+    return playOracle(scene, contest.oracle);
   }
   return playEntry(entry, { scene });
 }
@@ -137,23 +137,20 @@ export interface PlayOracleOptions {
 }
 
 /** The oracle's run, within the bounds that every algorithm has. */
-export function playOracle(
-  scene: Scene,
-  options: PlayOracleOptions & Pick<Contest, "giveUp">,
-): RunSeries {
-  const { sloMs, changesPerPodMinute, giveUp } = options;
+export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries {
+  const { sloMs, changesPerPodMinute } = options;
   const node = sceneNode(scene);
   for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const { bounds, capacity } = recordScene(scene, node);
-  const pods = scene.pods.map(({ uid, threads, workload }, index): OraclePod => {
+  const pods = scene.pods.map((pod, index): OraclePod => {
+    const { uid, threads, giveUpMs = Infinity, workload } = pod;
     const { floor, ceiling, weight } = bounds[index] as RecordedPod;
     const phaseMs = node.phaseMs(uid);
-    return { uid, floor, ceiling, weight, threads, phaseMs, arrivals: workload() };
+    return { uid, floor, ceiling, weight, threads, giveUpMs, phaseMs, arrivals: workload() };
   });
   const plans = oracleLimits(pods, {
     durationMs: scene.minutes * 60_000,
     sloMs,
-    giveUp,
     cores: scene.cores,
     capacity,
     changesPerMinute: changesPerPodMinute,

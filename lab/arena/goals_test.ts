@@ -237,7 +237,7 @@ pure("playPlan() puts each limit into force at its moment", () => {
 
 pure("playOracle() holds what it planned for with as few changes as it may make", () => {
   const { scene } = buildStage(STAGE, { seed: 2, giveUp: 10 });
-  const run = playOracle(scene, { sloMs: 150, changesPerPodMinute: 2, giveUp: 10 });
+  const run = playOracle(scene, { sloMs: 150, changesPerPodMinute: 2 });
   assert.ok(run.changes.length <= 6);
   const [pod] = run.pods;
   assert(pod !== undefined);

@@ -255,14 +255,12 @@ pure("readRequestLog() writes a thread that never ends as work that comes at 1 m
 
 function pod(need: readonly number[], options: Partial<NeedyPod> = {}): NeedyPod {
   const values = Float64Array.from(need);
-  return { floor: 0, ceiling: 4000, weight: 100, need: values, offered: values, ...options };
+  const bid = { floor: 0, ceiling: 4000, weight: 100, keptSteps: 2 };
+  return { ...bid, need: values, offered: values, ...options };
 }
 
 pure("shareShortNode() gives each its need while the needs fit", () => {
-  const limits = shareShortNode([pod([300, 500]), pod([700, 500])], {
-    capacity: 1000,
-    keptSteps: 2,
-  });
+  const limits = shareShortNode([pod([300, 500]), pod([700, 500])], 1000);
   assert.deepEqual(limits.map((values) => [...values]), [[300, 500], [700, 500]]);
 });
 
@@ -274,19 +272,19 @@ pure("shareShortNode() divides a short step by weight, within floors and needs",
     pod([200, 0], { weight: 1, floor: 100 }),
   ];
   // The last is at its floor; of 900 m the others get 224.4, 673.3 and 2.2: 900 / 401 a weight.
-  const limits = shareShortNode(pods, { capacity: 1000, keptSteps: 2 });
+  const limits = shareShortNode(pods, 1000);
   assert.deepEqual(limits.map((values) => values[0]), [230, 670, 0, 100]);
 });
 
 pure("shareShortNode() counts work left over from a short step as demand until it is done", () => {
   const pods = [pod([800, 100, 100, 100]), pod([800, 100, 100, 100])];
-  const limits = shareShortNode(pods, { capacity: 1000, keptSteps: 2 });
+  const limits = shareShortNode(pods, 1000);
   // 300 m over a step are left of each; with 100 that come they are 400.
   assert.deepEqual(limits.map((values) => [...values]), [
     [500, 400, 100, 100],
     [500, 400, 100, 100],
   ]);
   // Clients of 800 m that come in one step give up in the third: 200 m are not done.
-  const given = shareShortNode([pod([800, 0, 0, 0])], { capacity: 200, keptSteps: 2 });
+  const given = shareShortNode([pod([800, 0, 0, 0])], 200);
   assert.deepEqual([...given[0] as Float64Array], [200, 200, 200, 0]);
 });

@@ -38,6 +38,8 @@ export interface OraclePod extends LimitBounds {
   readonly weight: number;
   /** Requests worked on at once. */
   readonly threads: number;
+  /** Its clients give up so long after a request, ms. */
+  readonly giveUpMs: number;
   /** A stream of its own of the requests to come; it is used up. */
   readonly arrivals: ArrivalProcess;
   /** Where in the period its quota is refilled, ms. */
@@ -51,8 +53,6 @@ export interface OracleOptions {
   readonly durationMs: number;
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
-  /** Clients give up so long after a request, s; 0: never. */
-  readonly giveUp: number;
   readonly cores: number;
   /** CPU that limits may share, millicores. */
   readonly capacity: number;
@@ -76,7 +76,7 @@ const LONG_SLO_STEPS = 10;
  */
 export function oracleLimits(
   pods: readonly OraclePod[],
-  { durationMs, sloMs, giveUp, cores, capacity, changesPerMinute }: OracleOptions,
+  { durationMs, sloMs, cores, capacity, changesPerMinute }: OracleOptions,
 ): readonly (readonly PlannedLimit[])[] {
   const logs = pods.map(({ arrivals }) => readRequestLog(arrivals, durationMs));
   const offered = logs.map((log) => offeredWork(log, STEP_MS));
@@ -85,25 +85,27 @@ export function oracleLimits(
   );
   const isShort = used.reduce((sum, cores) => sum + cores, 0) > capacity;
   const plansNothing = isShort && sloMs >= LONG_SLO_STEPS * STEP_MS;
-  const keptSteps = giveUp === 0 ? Infinity : Math.round(giveUp * 1000 / STEP_MS);
   const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
   const needy = pods.map((pod, index): NeedyPod => {
     const { floor, ceiling, weight, threads, phaseMs, uid } = pod;
+    const keptSteps = Math.round(pod.giveUpMs / STEP_MS);
     const work = offered[index] as Float64Array;
-    if (plansNothing) return { floor, ceiling, weight, offered: work, need: work };
+    if (plansNothing) return { floor, ceiling, weight, keptSteps, offered: work, need: work };
     const server = { sloMs, threads, floor, ceiling, cores, phaseMs, uid };
     const need = new Float64Array(work.length);
     const options = { ...server, maxChanges, stepMs: STEP_MS };
     for (const { atMs, limit } of planLimits(logs[index] as RequestLog, options)) {
       need.fill(limit, atMs / STEP_MS);
     }
-    return { floor, ceiling, weight, offered: work, need };
+    return { floor, ceiling, weight, keptSteps, offered: work, need };
   });
-  return shareShortNode(needy, { capacity, keptSteps }).map((values) => limitsOf(values, STEP_MS));
+  return shareShortNode(needy, capacity).map((values) => limitsOf(values, STEP_MS));
 }
 
 /** A pod on the node. Millicores. */
 export interface NeedyPod extends Pick<OraclePod, "floor" | "ceiling" | "weight"> {
+  /** Clients give up work that came so many steps before. */
+  readonly keptSteps: number;
   /** Limit it needs in each step, so that no request is late. */
   readonly need: Float64Array;
   /** Work that comes in each step. */
@@ -114,14 +116,10 @@ export interface NeedyPod extends Pick<OraclePod, "floor" | "ceiling" | "weight"
  * Divides `capacity` (millicores) step by step. Where all needs fit, each pod has its need. From the
  * first step in which they do not, until all work left behind is done, each step is cleared like the
  * market: the maximum of Σ weight · ln limit within floor and demand, with the true demand, that is
- * the need or, if more, the work that comes and that is left over. Clients give up what came
- * `keptSteps` before. Shares are rounded as the market's.
+ * the need or, if more, the work that comes and that is left over. Shares are rounded as the market's.
  * Returns millicores on the 10 m grid, by pod and step.
  */
-export function shareShortNode(
-  pods: readonly NeedyPod[],
-  { capacity, keptSteps }: { readonly capacity: number; readonly keptSteps: number },
-): Float64Array[] {
+export function shareShortNode(pods: readonly NeedyPod[], capacity: number): Float64Array[] {
   const steps = pods[0]?.need.length ?? 0;
   const limits = pods.map(({ need }) => need.slice());
   const left = new Float64Array(pods.length);
@@ -140,19 +138,16 @@ export function shareShortNode(
       (limits[index] as Float64Array)[step] = share;
       const rest = Math.max(0, (work[index] ?? 0) - share);
       // Endless work has no client.
-      left[index] = keptSteps === Infinity || rest === Infinity
+      left[index] = rest === Infinity
         ? rest
-        : Math.min(rest, recentWork(pods[index] as NeedyPod, { step, keptSteps }));
+        : Math.min(rest, recentWork(pods[index] as NeedyPod, step));
     });
   }
   return limits;
 }
 
-/** Work that came in the last `keptSteps` steps up to this one. */
-function recentWork(
-  { offered }: NeedyPod,
-  { step, keptSteps }: { readonly step: number; readonly keptSteps: number },
-): number {
+/** Work of clients that have not given up at the end of the step. */
+function recentWork({ offered, keptSteps }: NeedyPod, step: number): number {
   const recent = offered.subarray(Math.max(0, step + 1 - keptSteps), step + 1);
   return recent.reduce((sum, work) => sum + work, 0);
 }

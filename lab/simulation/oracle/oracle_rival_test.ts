@@ -229,6 +229,7 @@ function pod(seed: number, cores: number): OraclePod {
     ceiling: 4000,
     weight: 100,
     threads: 8,
+    giveUpMs: 10_000,
     phaseMs: 0,
     uid: "pod",
     arrivals: createWorkload({ name: "t", unit: "cores", stepS: 20, values }, {
@@ -238,7 +239,7 @@ function pod(seed: number, cores: number): OraclePod {
   };
 }
 
-const RUN = { durationMs: 60_000, sloMs: 100, giveUp: 10, cores: 8, changesPerMinute: 0.5 };
+const RUN = { durationMs: 60_000, sloMs: 100, cores: 8, changesPerMinute: 0.5 };
 
 pure("oracleLimits() are the pods' own plans while they fit", () => {
   const options = { ...RUN, capacity: 7200, changesPerMinute: 2 };
